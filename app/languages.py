@@ -40,7 +40,7 @@ ENGLISH = TAGS[0]
 
 
 def tag_of(text: str) -> str | None:
-    """The tag in its usual spelling, such as `de-AT` or `zh-Hant-TW`; None for what is no tag."""
+    """The tag in its usual spelling, such as `de-AT` or `zh-Hant-TW`; None for what is not a tag."""
     if len(text) > LONGEST_TAG or not _TAG.fullmatch(text):
         return None
     first, *others = text.lower().split("-")
@@ -48,7 +48,7 @@ def tag_of(text: str) -> str | None:
 
 
 def asked_for(accept_language: str) -> tuple[str, ...]:
-    """The tags of an `Accept-Language` header, best first. What is no tag, `*`, and what the header refuses (q=0) are left out."""
+    """The tags of an `Accept-Language` header, best first. What is not a tag, `*`, and what the header refuses (q=0) are left out."""
     found = sorted(_weighed(accept_language), key=lambda one: -one[0])
     return tuple(dict.fromkeys(tag for quality, tag in found if quality > 0))
 

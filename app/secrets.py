@@ -138,7 +138,7 @@ class KeyRing:
         return tuple(hmac.digest(root, f"muster.{purpose}".encode(), "sha256") for root in self._roots)
 
     def needs_rotation(self, sealed: str) -> bool:
-        """Whether another key than the first sealed this."""
+        """True when another key than the first sealed this."""
         return _parts(sealed)[0] != self._first
 
     def rotated(self, sealed: str, place: Place) -> str:

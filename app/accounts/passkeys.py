@@ -116,7 +116,7 @@ async def add(
 
 
 async def use(database: Database, user: User, signed: SignedChallenge) -> bool:
-    """Whether a passkey of this person signed a challenge that they were asked. Each challenge works once."""
+    """True when a passkey of this person signed a challenge that they were asked. Each challenge works once."""
     challenge = await take_challenge(database, user.id, "sign_in", signed.answer)
     if challenge is None or signed.site is None:
         return False

@@ -16,7 +16,7 @@ DEFAULTS: dict[str, bool | int] = {one.name: one.default for one in POLICIES}
 
 
 def enabled(stored: Mapping[str, Any], name: str) -> bool:
-    """Whether a switch is on. Raises KeyError for a name that is no policy."""
+    """True when a switch is on. Raises KeyError for a name that is not a policy."""
     return bool(stored.get(name, DEFAULTS[name]))
 
 

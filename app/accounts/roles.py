@@ -107,7 +107,7 @@ async def _holders(db: AsyncSession, role_id: int) -> list[int]:
 
 
 def _ordered(permissions: Collection[str]) -> list[str]:
-    """Raises Invalid for a word that is no permission."""
+    """Raises Invalid for a word that is not a permission."""
     unknown = sorted(set(permissions) - EVERYTHING)
     if unknown:
         raise Invalid(f"There is no permission {', '.join(unknown)}.")

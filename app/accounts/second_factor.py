@@ -72,7 +72,7 @@ def seal_passed(keys: KeyRing, user: User, now: datetime) -> str:
 
 
 def has_passed(keys: KeyRing, user: User, sealed: str, now: datetime) -> bool:
-    """Whether this user gave the password that holds now, some minutes ago at most."""
+    """True when this user gave the password that holds now, some minutes ago at most."""
     try:
         until, _, mark = keys.open(sealed, _passed_place(user)).reveal().partition(":")
     except SecretError:
@@ -125,7 +125,7 @@ async def is_on(db: AsyncSession, user_id: int) -> bool:
 
 
 async def use_code(database: Database, keys: KeyRing, user: User, code: str) -> bool:
-    """Whether this is the code of the moment, or a recovery code. Each works once: one that was looked over the shoulder is worth
+    """True when this is the code of the moment, or a recovery code. Each works once: one that was looked over the shoulder is worth
     nothing."""
     if is_recovery_code(code):
         return await _use_recovery_code(database, user, code)
@@ -158,7 +158,7 @@ async def _use_recovery_code(database: Database, user: User, code: str) -> bool:
 
 
 def is_recovery_code(text: str) -> bool:
-    """Whether it has the form of one: 16 letters and digits, however they are grouped."""
+    """True when it has the form of one: 16 letters and digits, however they are grouped."""
     return len(_plain(text)) == _RECOVERY_LENGTH
 
 

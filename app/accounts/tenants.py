@@ -40,7 +40,7 @@ async def create_tenant(
     """A workspace with all its tables, made by the owner role, then entered with its roles and user types.
 
     If it is killed in between, it leaves tables that are not used, and a second run completes it. Raises Invalid for a
-    word that is no key or ceiling, Conflict for a key that is taken.
+    word that is not a key or ceiling, Conflict for a key that is taken.
     """
     _check(key, name, ceiling)
     async with database.shared_transaction() as db:

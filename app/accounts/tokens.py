@@ -170,7 +170,7 @@ def _check(chosen: Collection[str], scopes: Collection[str], name: str, days: in
 
 
 async def opens(db: AsyncSession, text: str, scope: str) -> bool:
-    """Whether this is the text of a live token with the scope, of somebody on the platform who has its permissions."""
+    """True when this is the text of a live token with the scope, of somebody on the platform who has its permissions."""
     found = select(ApiToken.user_id).join(User).where(ApiToken.token_hash == _hash(text), _LIVE)
     theirs = (User.active, User.workspace == PLATFORM, ApiToken.scopes.contains([scope]))
     user_id = await db.scalar(found.where(*theirs))

@@ -138,7 +138,7 @@ def _parameters(kind: type[msgspec.Struct] | None) -> list[dict[str, Any]]:
 
 
 def _parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter is left out, never null: the null of the struct's default is no value a caller may send."""
+    """A parameter is left out, never null: the null of the struct's default is not a value a caller may send."""
     choices = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
     plain = {key: value for key, value in choices[0].items() if key not in ("default", "description")}
     described = choices[0].get("description") or schema.get("description", "")

@@ -42,5 +42,5 @@ ALL = {
 
 
 def words(code: str | None) -> FailureWords | None:
-    """None for no code, and for one that is none of ours."""
+    """None for no code, and for one that is not ours."""
     return ALL.get(code or "")

@@ -617,7 +617,7 @@ class ApiLog(Base):
 
 class DailyTotal(Base):
     """Punch totals of one local day, kept when punches are purged. `dimension`: all, terminal, department or outcome. `gone`, only
-    of all, are punches that the server has no more; no other figure counts them."""
+    of all, are punches that the server no longer has; no other figure counts them."""
 
     __tablename__ = "clock_analytics_daily"
     __table_args__ = (

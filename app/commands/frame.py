@@ -208,7 +208,7 @@ def read(file: Path) -> bytes:
 
 
 def refuse_unkeepable(arguments: Sequence[str]) -> None:
-    """Ends the command where an argument is no text that a database keeps or a page shows: no UTF-8, or with control
+    """Ends the command where an argument is not a text that a database keeps or a page shows: no UTF-8, or with control
     characters. Python reads bytes that are no UTF-8 as halves of surrogate pairs."""
     for number, argument in enumerate(arguments, 1):
         if not is_keepable(argument):

@@ -117,7 +117,7 @@ async def _erase(parts: "Parts", *, person: "EvidenceOwner") -> "Held":
 
 
 def _told(erased: "Held") -> str:
-    return f"the evidence of {erased.evidence:,} of {erased.responses:,} responses opens no more"
+    return f"the evidence of {erased.evidence:,} of {erased.responses:,} responses can no longer be read"
 
 
 def _document(person: "EvidenceOwner", held: "Held") -> dict[str, object]:

@@ -110,7 +110,7 @@ def tenant_import(*, file: Path, passphrase_file: Path | None, as_json: bool) ->
     with file.open("rb") as opened:
         from app.moving.box import read_header
 
-        read_header(opened)  # what is no such file needs no passphrase
+        read_header(opened)  # what is not such a file needs no passphrase
         passphrase = _passphrase(passphrase_file, twice=False)
         with frame.database(settings) as urls:
             done = frame.run(_import(settings, urls, opened, passphrase))

@@ -62,7 +62,7 @@ class Settings:
 
     @property
     def secure(self) -> bool:
-        """Whether cookies may demand HTTPS."""
+        """True when cookies may demand HTTPS."""
         return self.base_url.startswith("https://")
 
 
@@ -144,7 +144,7 @@ def _base_url(environ: Mapping[str, str]) -> str:
 
 
 def _split(value: str) -> SplitResult | None:
-    """None for what is no address. The port is read only when it is asked for."""
+    """None for what is not an address. The port is read only when it is asked for."""
     try:
         parts = urlsplit(value)
         port = parts.port

@@ -51,7 +51,7 @@ class Address:
 
 
 def read(url: str) -> Address:
-    """Raises ValueError for what is no address; its text names no part of it, since that may be a password."""
+    """Raises ValueError for what is not an address; its text names no part of it, since that may be a password."""
     found = _ADDRESS.fullmatch(url)
     if found is None:
         raise ValueError("a character in it is out of place")

@@ -8,5 +8,5 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 
 def among(column: ColumnElement[Any] | InstrumentedAttribute[Any], values: Iterable[Any]) -> ColumnElement[bool]:
-    """Whether `column` has one of the values, which are one array parameter."""
+    """True when `column` has one of the values, which are one array parameter."""
     return column == any_(literal(list(values), ARRAY(column.type)))

@@ -190,7 +190,7 @@ def _set_for(schema: str, lock_ms: int, *, local: bool) -> dict[str, str | bool]
 
 @contextmanager
 def _naming(module: str, what: str) -> Iterator[None]:
-    """Says which step met an error. Where the database went away, that is no fault of the step."""
+    """Says which step met an error. Where the database went away, that is not a fault of the step."""
     try:
         yield
     except Exception as error:

@@ -167,7 +167,7 @@ def _is_server(pid: int, data: Path) -> bool:
 
 
 def _answers(postmaster: Postmaster) -> bool:
-    """Whether somebody listens: the server may run in another container, where its pid means nothing to us."""
+    """True when somebody listens: the server may run in another container, where its pid means nothing to us."""
     if postmaster.socket_folder is None:
         return False
     with socket.socket(socket.AF_UNIX) as probe:

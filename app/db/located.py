@@ -44,5 +44,5 @@ class Counted:
 
 
 def is_dense(days: Sequence[date]) -> bool:
-    """Whether one range is quicker to read than day by day."""
+    """True when one range is quicker to read than day by day."""
     return (max(days) - min(days)).days < DENSE * len(days)

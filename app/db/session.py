@@ -268,7 +268,7 @@ def entering(workspace: ColumnElement[str]) -> ColumnElement[str]:
 
 
 async def entered(session: AsyncSession, workspace: str) -> None:
-    """Notes what `entering` did. Raises ValueError for what is no workspace, ShareTaken for one that has its share."""
+    """Notes what `entering` did. Raises ValueError for what is not a workspace, ShareTaken for one that has its share."""
     schema_of(workspace)
     if "workspace" not in session.info:
         session.info["share"] = await session.info["shares"].take_at_once(workspace)

@@ -63,7 +63,7 @@ def _query(rights: ListRights, address: str) -> str:
     path, query = _parted(address)
     kept = urlencode([(key, value) for key, value in parse_qsl(query) if key not in _LEFT_OUT])
     if path != rights.url or len(kept) > LONGEST_QUERY or "\x00" in address or "%00" in kept:
-        raise Invalid("This address is none of the list. Open the list, and save the view there.")
+        raise Invalid("This address does not belong to the list. Open the list, and save the view there.")
     if not kept:
         raise Invalid("Narrow or sort the list first: a view keeps its filters and its order.")
     return kept

@@ -54,7 +54,7 @@ def token(keys: KeyRing, wish: Wish) -> str:
 
 
 def wish_of(keys: KeyRing, text: str) -> Wish:
-    """Raises NotFound for what is no token of this installation."""
+    """Raises NotFound for what is not a token of this installation."""
     found = _TOKEN.fullmatch(text)
     if found is None or int(found[1]) > _LARGEST_ID:
         raise NotFound(NO_SUCH_LINK)

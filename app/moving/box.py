@@ -152,7 +152,7 @@ class _Sealing:
 
 
 def read_header(file: BinaryIO) -> BoxHeader:
-    """Raises Conflict for what is no such file, or was made by a newer version."""
+    """Raises Conflict for what is not such a file, or was made by a newer version."""
     return _header(file)[0]
 
 

@@ -22,7 +22,7 @@ async def read_body(response: httpx.Response, cap_bytes: int) -> bytes:
 
 
 def ends_with_the_connection(response: httpx.Response) -> bool:
-    """Whether only the closing of the connection marks the end, so that a cut body looks like a whole one."""
+    """True when only the closing of the connection marks the end, so that a cut body looks like a whole one."""
     return "content-length" not in response.headers and "transfer-encoding" not in response.headers
 
 

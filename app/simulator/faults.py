@@ -148,7 +148,7 @@ class Fault:
         return int(self.value)
 
     def strikes(self, resource: str) -> bool:
-        """Whether it strikes this call; counts the call."""
+        """True when it strikes this call; counts the call."""
         if resource not in self.at:
             return False
         self.seen += 1

@@ -38,7 +38,7 @@ class Sessions:
     _serial: int = 0
 
     def accepts(self, username: object, password: object) -> bool:
-        """Whether these are the account's credentials."""
+        """True when these are the account's credentials."""
         return username == self.username and password == self.password
 
     def sign_in(self) -> Session:

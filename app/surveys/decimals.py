@@ -15,7 +15,7 @@ _AMBIGUOUS = re.compile(r"[-+\u2212]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
 
 
 def exact(value: object) -> Number | None:
-    """A JSON number as it is kept: whole ones are int. None for what is no number, too large, or has too many decimals."""
+    """A JSON number as it is kept: whole ones are int. None for what is not a number, too large, or has too many decimals."""
     if type(value) is int:
         return value if abs(value) <= LARGEST else None
     if type(value) is not float or not math.isfinite(value) or abs(value) > LARGEST:
@@ -31,7 +31,7 @@ def written(value: Number) -> str:
 
 
 def typed(text: str) -> Number | None:
-    """What a person typed, with a point or a comma before the decimals. None where it is no number, and where a thousand and a
+    """What a person typed, with a point or a comma before the decimals. None where it is not a number, and where a thousand and a
     one with three decimals look the same: see `is_ambiguous`."""
     text = text.strip()
     if not _TYPED.fullmatch(text) or is_ambiguous(text):

@@ -47,7 +47,7 @@ class Held:
 
     @property
     def anything(self) -> bool:
-        """Whether erasing would do anything."""
+        """True when erasing would do anything."""
         return bool(self.keys or self.comments)
 
     @property

@@ -80,6 +80,6 @@ async def carried(ctx: Context, number: int) -> Carried:
 
 
 async def confirmed(ctx: Context, number: int) -> bool:
-    """Whether the person agreed to exactly this number: rows that came or went meanwhile are asked about again."""
+    """True when the person agreed to exactly this number: rows that came or went meanwhile are asked about again."""
     form = await ctx.form()
     return form.get("confirmed") == "1" and form.get("number") == str(number)

@@ -151,7 +151,7 @@ class Context:
 
     @property
     def wants_fragment(self) -> bool:
-        """Whether htmx asks for a piece of the page. Boosted and history-restore requests want the whole page."""
+        """True when htmx asks for a piece of the page. Boosted and history-restore requests want the whole page."""
         headers = self.request.headers
         partial = headers.get("hx-request") == "true"
         return partial and "hx-boosted" not in headers and "hx-history-restore-request" not in headers

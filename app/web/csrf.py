@@ -56,7 +56,7 @@ def _expected(context: Context) -> str:
 
 
 async def check(request: Request[Any, Any, Any]) -> None:
-    """Litestar's before_request on every browser route. Raises Forbidden, and Invalid for a form that is no text.
+    """Litestar's before_request on every browser route. Raises Forbidden, and Invalid for a form that is not a text.
 
     The form is read here whichever way the token comes: a sender who goes away within it then stops the request before its
     handler has done anything.

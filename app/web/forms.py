@@ -278,7 +278,7 @@ class Bound:
         return self.values[name]
 
     def refuse(self, name: str, message: str) -> None:
-        """Puts an error at a field; a name that is no field shows it above the form."""
+        """Puts an error at a field; a name that is not a field shows it above the form."""
         self.errors.setdefault(name, message)
 
     def absorb(self, refusal: Invalid) -> None:

@@ -97,7 +97,7 @@ class Gate:
             await self._with_body(scope, receive, answer, request_id)
 
     def _answers_for(self, scope: Scope) -> bool:
-        """Whether the request names a host of ours."""
+        """True when the request names a host of ours."""
         if self._hosts is None or scope["path"] in HEALTH:
             return True
         host = _header(scope, b"host").rsplit(":", 1)[0].strip("[]").lower()

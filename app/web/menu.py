@@ -77,7 +77,7 @@ def first_url(groups: Sequence[MenuGroup], context: Context) -> str:
 
 
 def may_open(item: MenuItem, context: Context) -> bool:
-    """Whether the person has the right, in this workspace, and the module is on."""
+    """True when the person has the right, in this workspace, and the module is on."""
     if context.person is None or (item.platform_only and not context.on_platform):
         return False
     if item.permission and not context.may(item.permission):

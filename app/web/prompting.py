@@ -14,17 +14,17 @@ AUTHORS_PAGES = "/surveys"
 
 
 def listed(context: Context) -> bool:
-    """Whether the person, who is signed in, finds a list of what they may answer: also where no prompt opens by itself."""
+    """True when the person, who is signed in, finds a list of what they may answer: also where no prompt opens by itself."""
     return context.person is not None and enabled(context.policies, "module_surveys")
 
 
 def offered(context: Context) -> bool:
-    """Whether the workspace of the person, who is signed in, asks in the portal at all."""
+    """True when the workspace of the person, who is signed in, asks in the portal at all."""
     switches = ("module_surveys", "web_prompts")
     return context.person is not None and all(enabled(context.policies, name) for name in switches)
 
 
 def opens(context: Context, path: str) -> bool:
-    """Whether the prompt may open over the page at `path`."""
+    """True when the prompt may open over the page at `path`."""
     kept = (*NEVER_COVERED, AUTHORS_PAGES) if context.may("surveys.publish") else NEVER_COVERED
     return offered(context) and not any(path == one or path.startswith(f"{one}/") for one in kept)

@@ -26,7 +26,7 @@ def named_way_back(ctx: Context) -> str:
 
 
 def is_ours(address: str) -> bool:
-    """Whether a browser that is sent there stays on this site. It takes a backslash for a slash, and leaves out tabs."""
+    """True when a browser that is sent there stays on this site. It takes a backslash for a slash, and leaves out tabs."""
     elsewhere = address.startswith("//") or "\\" in address or not address.isprintable()
     return address.startswith("/") and not elsewhere and len(address) <= LONGEST
 

@@ -266,7 +266,7 @@ async def test_the_command_asks_twice_before_it_erases(
     ]
     assert (await opened(database, parts, 1)).texts
     done = await muster("person:erase", nora.email.upper(), stdin="y\ny\n")
-    assert done.out == "nora@example.org is erased: the evidence of 1 of 1 responses opens no more.\n"
+    assert done.out == "nora@example.org is erased: the evidence of 1 of 1 responses can no longer be read.\n"
     assert await opened(database, parts, 1) is None
 
 

@@ -131,7 +131,7 @@ async def _on_clock(db: AsyncSession, codes: Collection[str]) -> Mapping[str, An
 
 
 def _details(code: Code, row: Any) -> EmployeeDetails:
-    """As the clock has it, cut to what an employee can hold; a person without a name is called by the code, and what is no e-mail
+    """As the clock has it, cut to what an employee can hold; a person without a name is called by the code, and what is not an e-mail
     address is left out."""
     _, name, email, department, position = row
     address = (email or "").strip().lower()

@@ -68,7 +68,7 @@ class BindingTransition:
 
     @property
     def is_news(self) -> bool:
-        """Whether the binding itself changes, and not only its candidates or the wording of its reason."""
+        """True when the binding itself changes, and not only its candidates or the wording of its reason."""
         code, decision = self.code, self.decision
         return (code.state, code.method, code.host_employee_id, code.cleared) != (
             decision.state,

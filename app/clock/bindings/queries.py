@@ -195,7 +195,7 @@ async def codes_of_host(db: AsyncSession, host_employee_id: int) -> Sequence[Row
 
 
 async def knows_a_code(db: AsyncSession) -> bool:
-    """Whether any person of a clock was ever read."""
+    """True when any person of a clock was ever read."""
     return bool(await db.scalar(select(select(ClockEmployee.id).exists())))
 
 

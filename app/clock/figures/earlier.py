@@ -1,4 +1,4 @@
-"""Whether the punches of the days before a period are known in full, so that a period may be compared with them. Reads only."""
+"""True when the punches of the days before a period are known in full, so that a period may be compared with them. Reads only."""
 
 from collections.abc import Sequence
 from datetime import date

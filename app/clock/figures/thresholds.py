@@ -14,7 +14,7 @@ SWITCHED_OFF = timedelta(days=CHECK_DAYS)
 
 
 def is_silent(last: datetime | None, now: datetime, zone: ZoneInfo, silence_hours: int) -> bool:
-    """True when more than so many hours of working days have passed without a punch: a weekend is no silence."""
+    """True when more than so many hours of working days have passed without a punch: a weekend is not a silence."""
     if last is None:
         return True
     return _working_hours(last.astimezone(zone), now.astimezone(zone)) > silence_hours

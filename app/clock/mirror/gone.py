@@ -1,4 +1,4 @@
-"""Punches that the server has no more: which of ours a complete walk did not bring, and what is made of that.
+"""Punches that the server no longer has: which of ours a complete walk did not bring, and what is made of that.
 
 A few are believed and marked. Where a mass of them is missing a person is asked, as with people who disappear from a list; until
 they answer nothing is marked. Rows that come again are taken back where pages are written (mirror/punch_rows.py).
@@ -228,7 +228,7 @@ async def carry_out(open_transaction: Open, now: datetime) -> None:
 
 
 async def _mark_some(db: AsyncSession, number: int, now: datetime) -> bool:
-    """Whether there may be more; a question without any is over."""
+    """True when there may be more; a question without any is over."""
     ids = (await db.scalars(_ASKED, {"question": number, "some": SLICE})).all()
     if ids:
         await mark(db, ids, now)

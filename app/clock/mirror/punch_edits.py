@@ -91,7 +91,7 @@ class RestoredError(Exception):
 
 
 def is_restore(known: int, others: int) -> bool:
-    """Whether so many rows of other punches, among the rows of a page that were known, mean that the ids began again."""
+    """True when so many rows of other punches, among the rows of a page that were known, mean that the ids began again."""
     return others >= FEWEST and others >= SHARE * known
 
 

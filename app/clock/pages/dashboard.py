@@ -144,7 +144,7 @@ def next_tile(
     if state in ("paused", "locked"):
         return NextTile(state.capitalize(), "No sync starts by itself.")
     if awaits_test:
-        return NextTile("After a good test", "The connection was not tested well yet.")
+        return NextTile("After a good test", "The connection has not passed a test yet.")
     if due is not None:
         return NextTile(ago(due, now) if due > now else "Due now", instant(due, zone))
     return NextTile("By hand", "The schedule is off.")

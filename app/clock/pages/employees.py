@@ -57,8 +57,8 @@ ACTS = {
     "add": BindingAct(
         adding.add,
         "added and bound",
-        "Each of these people becomes an employee under People, with name, ID number, department, position and e-mail as the clock"
-        " has them. The code is bound to the new person.",
+        "Muster adds each person under People, with name, ID number, department, position and e-mail from the clock, and binds"
+        " the code to them.",
         subject=("person was", "people were"),
     ),
     "accept": BindingAct(

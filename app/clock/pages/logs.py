@@ -126,7 +126,7 @@ def _of_run(text: str) -> ColumnElement[bool]:
 
 
 def _number(text: str) -> int:
-    """What is no number fits no call."""
+    """What is not a number fits no call."""
     number = whole(text, 9)
     return -1 if number is None else number
 

@@ -59,8 +59,8 @@ ACTS = {
         settling.keep_record,
         "Keep the record of",
         "Records stay as they are, and the punches are settled. “Not settled” undoes it.",
-        "These punches don't wait for that decision. Only punches that arrived after the import, or are gone from the server, do.",
-        "This punch does not wait for that decision. Only punches that arrived after the import, or are gone from the server, do.",
+        "This is only for punches that arrived after the import, or that are gone from the server. None of these punches is one.",
+        "This is only for punches that arrived after the import, or that are gone from the server. This punch is not one.",
     ),
     "settle": PunchAct(
         settling.settle,

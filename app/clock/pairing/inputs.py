@@ -124,7 +124,7 @@ class Record:
 
     @property
     def edited(self) -> bool:
-        """Whether a person's times stand in it: clock-in, clock-out or a break is not what the import last wrote."""
+        """True when a person's times stand in it: clock-in, clock-out or a break is not what the import last wrote."""
         written = self.written
         return (
             written is None
@@ -245,7 +245,7 @@ def remote_order(remote_id: str) -> tuple[bool, int, str, str]:
 
 
 def is_unread(at: datetime, unread: Iterable[TimeSpan], reach: timedelta) -> bool:
-    """Whether the `reach` before an instant, or the instant itself, lies in a window that was not yet read completely."""
+    """True when the `reach` before an instant, or the instant itself, lies in a window that was not yet read completely."""
     return any(window.start <= at and window.end > at - reach for window in unread)
 
 
@@ -258,7 +258,7 @@ def left_behind(punch: PairingPunch, known: Mapping[int, Record]) -> Record | No
 
 
 def remembers_deletion(punch: PairingPunch, known: Mapping[int, Record]) -> bool:
-    """Whether the record that this punch was imported into was deleted.
+    """True when the record that this punch was imported into was deleted.
 
     A punch whose record was deleted keeps `imported_role` when it loses `record_id`: nothing else leaves one without the other.
     """

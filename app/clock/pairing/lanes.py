@@ -26,7 +26,7 @@ def _walk(taps: list[Tap], kind: RecordKind, rules: Rules, settled: frozenset[in
 
 
 def _folded_without_arrivals(taps: list[Tap], kind: RecordKind, rules: Rules) -> frozenset[int]:
-    """The punches that would repeat the first tap of their run, had no tap arrived. One of them that is no fold now was un-folded
+    """The punches that would repeat the first tap of their run, had no tap arrived. One of them that is not a fold now was un-folded
     by a tap; any other lost fold was un-folded by a setting, or by a tap that left (docs/rules.md, "Runs and folds")."""
     if not any(tap.was_fold for tap in taps) or not any(tap.fresh for tap in taps):
         return frozenset()
@@ -64,7 +64,7 @@ class _Lane:
     # Folding, lines 6 and 7 of the order of decisions.
 
     def folds(self, tap: Tap) -> bool:
-        """Whether the tap repeats the first tap of its role's run; then it joins that tap's shift as a fold."""
+        """True when the tap repeats the first tap of its role's run; then it joins that tap's shift as a fold."""
         anchor = self.runs[tap.rank]
         if tap.held:
             word, anchor = self._held_word(tap, anchor)
@@ -212,7 +212,7 @@ class _Lane:
         return out is not None and at - out.at < self.undirected_min and at - closed.first.at < REACH
 
     def _out_follows(self, place: int, at: datetime) -> bool:
-        """Whether an OUT comes after this tap, within the time of a repeat tap."""
+        """True when an OUT comes after this tap, within the time of a repeat tap."""
         limit = at + self.repeat
         for place_after in range(place + 1, len(self.taps)):
             later = self.taps[place_after]

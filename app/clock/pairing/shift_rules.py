@@ -258,7 +258,7 @@ def _leaves_a_stale_record(fold: Tap, known: Mapping[int, Record]) -> bool:
 
 
 def reaches_beyond(record: Record, shift: Shift) -> bool:
-    """Whether the hours that the import last wrote reach beyond the shift as it would be now. An open record is its clock-in
+    """True when the hours that the import last wrote reach beyond the shift as it would be now. An open record is its clock-in
     instant alone; a shift without clock-out has no end that such an instant could lie behind. Hours that a tap of the shift gave
     before it was edited on the server went with it."""
     written, clock_in, clock_out = record.written, shift.clock_in, shift.clock_out
@@ -290,7 +290,7 @@ class _Past:
         self.lifted = asked or (self.deleted and all(tap.punch.lifted for tap in gone))
 
     def says_so_already(self, shift: Shift, employee: PairingEmployee) -> bool:
-        """Whether the record that all of the shift's edited taps were in has exactly its hours: then nothing new joins it."""
+        """True when the record that all of the shift's edited taps were in has exactly its hours: then nothing new joins it."""
         if len(self.standing) != 1 or self.deleted or shift.clock_in is None:
             return False
         record, clock_out = self.standing[0], shift.clock_out

@@ -127,7 +127,7 @@ class _Edges:
         return instant - (lane[place - 1].at if place > 0 else self.reading.start)
 
     def _closes(self, lane: Sequence[Tap], place: int) -> bool:
-        """Whether this is an OUT after which certainly no shift is open."""
+        """True when this is an OUT after which certainly no shift is open."""
         tap = lane[place]
         return tap.rank == OUT and not _folded(tap) and self._quiet(lane, place, tap.at) > self.margin
 

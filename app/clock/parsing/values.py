@@ -111,7 +111,7 @@ def temperature(value: float | str) -> float | None:
 
 
 def enrolled(value: Any) -> bool:
-    """Whether a biometric is enrolled, from "Ver 10:1" and "-", a count, or a yes. Of a template only that much is kept."""
+    """True when a biometric is enrolled, from "Ver 10:1" and "-", a count, or a yes. Of a template only that much is kept."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):

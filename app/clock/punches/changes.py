@@ -74,7 +74,7 @@ class UnderWay:
         if self.zone is not None:
             return f"Punches that have the times of {self.zone}"
         if self.owners:
-            return "Punches of changed bindings and people that are ready for the import"
+            return "Punches of people whose binding or state changed"
         by = "the new rules" if self.terminal is None else f"what is set for {self.terminal}"
         return f"Punches judged by {by}"
 

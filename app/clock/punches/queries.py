@@ -118,12 +118,12 @@ class PunchFilter:
 
     @property
     def countable(self) -> bool:
-        """Whether the kept counts know the total."""
+        """True when the kept counts know the total."""
         return self.emp_codes is None and self._needs_no_look_at_punches
 
     @property
     def is_of_people(self) -> bool:
-        """Whether it is about some people, and nothing narrows it that the kept counts do not know."""
+        """True when it is about some people, and nothing narrows it that the kept counts do not know."""
         return bool(self.emp_codes) and self._needs_no_look_at_punches
 
     @property
@@ -266,7 +266,7 @@ async def renamed_since(db: AsyncSession, since: datetime) -> tuple[str, ...]:
 
 
 async def _are_few_before(db: AsyncSession, since: datetime) -> bool:
-    """Whether it is quicker to count what changed before an instant than what changed since: who begins to follow asks for all."""
+    """True when it is quicker to count what changed before an instant than what changed since: who begins to follow asks for all."""
     before, after = (await db.execute(_AROUND, {"since": since, "few": FEW})).one()
     return bool(before < FEW <= after)
 

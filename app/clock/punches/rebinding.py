@@ -46,7 +46,7 @@ _STORED = "(SELECT emp_code, host_employee_id, moved FROM clock_owner_change_cod
 def _mark(source: str, which: str) -> str:
     """Line 0 of the import's order protects what stands: a punch of a code with another owner changes its word only when the owner of
     its record is another than the new one, or was when it was judged. A punch without a record is the new owner's as if it had
-    just come; but one that the server has no more keeps its word.
+    just come; but one that the server no longer has keeps its word.
 
     People are judged over all their codes together, so what waits on the other codes of an owner may end otherwise too; and a fold
     with a record stands for itself once its own tap went away.
@@ -146,7 +146,7 @@ async def _codes_of(db: AsyncSession, owners: Collection[int]) -> list[ChangedCo
 
 
 async def _mark_or_note(db: AsyncSession, codes: Sequence[ChangedCode]) -> bool:
-    """Whether there is anything to judge. What follows a change that waits for its turn waits behind it."""
+    """True when there is anything to judge. What follows a change that waits for its turn waits behind it."""
     if not codes:
         return False
     names = [one.emp_code for one in codes]

@@ -50,7 +50,7 @@ CHANGES = func.jsonb_build_object("judged", _JUDGED, "zone", _ZONE, "codes", _CO
 
 
 def is_joined() -> ColumnElement[bool]:
-    """Whether a later change means the same punches, or all: it judges them by what holds then."""
+    """True when a later change means the same punches, or all: it judges them by what holds then."""
     later = aliased(Rejudging)
     same = or_(later.terminal_sn.is_(None), later.terminal_sn == Rejudging.terminal_sn)
     return exists().where(later.id > Rejudging.id, later.finished_at.is_(None), same)
@@ -64,7 +64,7 @@ async def begin(db: AsyncSession, terminals: Sequence[str | None]) -> None:
 
 
 def awaits(changes: Mapping[str, Any] | None, row: Any) -> bool:
-    """Whether a change under way (CHANGES) has yet to come to this punch, a row with the columns of Punch. Pure."""
+    """True when a change under way (CHANGES) has yet to come to this punch, a row with the columns of Punch. Pure."""
     changes = changes or {}
     if row.zone_generation < (changes.get("zone") or 0):
         return True

@@ -27,13 +27,13 @@ class Page:
         return blake2b(_encode(self.rows), digest_size=16).digest()
 
     def repeats(self, last_digest: bytes | None) -> bool:
-        """Whether this is the page before it again: the server ignores the page number, and the walk is incomplete."""
+        """True when this is the page before it again: the server ignores the page number, and the walk is incomplete."""
         if self.said_number is not None and self.said_number < self.number and self.rows:
             return True
         return bool(self.rows) and last_digest is not None and self.digest == last_digest
 
     def more_after(self, received: int) -> bool:
-        """Whether to ask for the next page after `received` rows in all pages so far, this one included.
+        """True when to ask for the next page after `received` rows in all pages so far, this one included.
 
         Counts rows, never page times size: a server may give fewer than it was asked for. `next` decides nothing.
         """

@@ -40,7 +40,7 @@ class ClockSession:
     expires_at: datetime
 
     def due(self, now: datetime) -> bool:
-        """Whether to renew before the next call: five minutes before the end, or a tenth of a short life."""
+        """True when to renew before the next call: five minutes before the end, or a tenth of a short life."""
         return now >= self.expires_at - min(MARGIN, (self.expires_at - self.issued_at) / 10)
 
     def to_text(self) -> Secret:

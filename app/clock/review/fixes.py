@@ -45,7 +45,7 @@ class Fix:
     is_drawer: bool = True
 
     def leads_to(self, address: str) -> bool:
-        """Whether it leads to the page of that address, or to one row of it: then a link there would be the same once more."""
+        """True when it leads to the page of that address, or to one row of it: then a link there would be the same once more."""
         return f"{urlsplit(self.url).path}/".startswith(f"{urlsplit(address).path}/")
 
 

@@ -87,7 +87,7 @@ async def add(db: AsyncSession, actor: Actor, details: ApplicationDetails) -> in
 
 
 async def edit(db: AsyncSession, actor: Actor, app_id: int, details: ApplicationDetails) -> bool:
-    """Whether anything changed. Ratings from a platform that is taken away stay. Raises Invalid and NotFound."""
+    """True when anything changed. Ratings from a platform that is taken away stay. Raises Invalid and NotFound."""
     details = cleaned(details)
     which = select(Application).where(Application.id == app_id, KEPT).with_for_update(key_share=True)
     row = (await db.scalars(which)).one_or_none()

@@ -113,7 +113,7 @@ async def _tell(db: AsyncSession, actor: Actor, days: list[date], *, locked: boo
 
 
 def check_lock(first: date, last: date) -> None:
-    """Raises Invalid when this is no range of days that may be locked at once: attendance knows the same years."""
+    """Raises Invalid when this is not a range of days that may be locked at once: attendance knows the same years."""
     check_unlock(first, last)
     strange = [FieldError(name, WRONG_YEAR) for name, day in (("from", first), ("to", last)) if day.year not in YEARS]
     if strange:
@@ -121,7 +121,7 @@ def check_lock(first: date, last: date) -> None:
 
 
 def check_unlock(first: date, last: date) -> None:
-    """Raises Invalid when this is no range of days, or a longer one than is changed at once."""
+    """Raises Invalid when this is not a range of days, or a longer one than is changed at once."""
     if first > last:
         raise Invalid("The first day is after the last day.", details=[FieldError("to", "Choose a later day.")])
     check_number((last - first).days + 1)

@@ -224,7 +224,7 @@ async def app_of(ctx: Context, app_id: int) -> Row[Any]:
 
 
 def sees_ratings(ctx: Context) -> bool:
-    """Whether Rating Details, which belongs to another module, is open to this person."""
+    """True when Rating Details, which belongs to another module, is open to this person."""
     return ctx.may("surveys.view") and enabled(ctx.policies, "module_surveys")
 
 

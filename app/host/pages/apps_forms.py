@@ -44,7 +44,7 @@ FORM = Form(
     Flag(
         "admin_restricted",
         "Restricted to administrators",
-        help="A restricted app accepts no ratings and is not listed to mobile apps, published or not.",
+        help="A restricted app accepts no ratings, and mobile apps do not list it, published or not.",
     ),
     File(
         "icon",

@@ -132,7 +132,7 @@ def _said(record_id: int, edited: attendance.Edited) -> str:
 
 
 def _needs_both(given: Mapping[str, Any]) -> bool:
-    """Whether the form was opened to add the end that is missing: a record without it would change nothing."""
+    """True when the form was opened to add the end that is missing: a record without it would change nothing."""
     return given.get("both") == "1"
 
 
@@ -248,7 +248,7 @@ async def _show(
 
 
 async def _stays(ctx: Context) -> bool:
-    """Whether the form was opened in a drawer that it leads back to: then its answer is shown there too."""
+    """True when the form was opened in a drawer that it leads back to: then its answer is shown there too."""
     given = await ctx.form() if ctx.request.method == "POST" else ctx.request.query_params
     return given.get("stay") == "1"
 

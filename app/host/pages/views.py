@@ -51,7 +51,7 @@ async def remove(ctx: NamedDependency[Context], name: FromPath[str], view_id: Fr
 
 
 def _of(ctx: Context, name: str) -> ListRights:
-    """Raises NotFound for what is no list, and Forbidden for who may not see the list."""
+    """Raises NotFound for what is not a list, and Forbidden for who may not see the list."""
     rights = list_rights().get(name)
     if rights is None:
         raise NotFound("There is no such list.")

@@ -94,7 +94,7 @@ async def add_many(
 
 
 async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: EmployeeDetails) -> bool:
-    """Whether anything changed. Raises Invalid, NotFound, and Conflict for a deleted employee."""
+    """True when anything changed. Raises Invalid, NotFound, and Conflict for a deleted employee."""
     details = cleaned(details)
     row = (await db.execute(select(Employee).where(Employee.id == employee_id).with_for_update())).scalar_one_or_none()
     if row is None:

@@ -85,7 +85,7 @@ async def import_csv(db: AsyncSession, actor: Actor, data: bytes) -> PeopleImpor
 
 
 def read(data: bytes) -> tuple[list[FileLine], list[FieldError]]:
-    """The lines of a file, and what is wrong with those that can't be read. Raises Invalid for a file that is no such list."""
+    """The lines of a file, and what is wrong with those that can't be read. Raises Invalid for a file that is not such a list."""
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -68,7 +68,7 @@ async def look_over(who: Respondent, within: Transactions, skip: int, most: int)
 
 
 async def hand_out(who: Respondent, within: Transactions, skip: int, most: int) -> OpenPage:
-    """The same with a note that they went out to the person, which is no impression."""
+    """The same with a note that they went out to the person, which is not an impression."""
     now = datetime.now(UTC)
 
     async def note(db: AsyncSession, first: Situation | None, others: Sequence[Situation]) -> None:

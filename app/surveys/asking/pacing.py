@@ -174,7 +174,7 @@ def is_promptable(offer: Offer, state: PromptHistory, caller: Caller, now: datet
 
 
 def is_answerable(offer: Offer, state: PromptHistory, caller: Caller, now: datetime) -> bool:
-    """Whether `respond` takes it; pacing and the gap never count for that."""
+    """True when `respond` takes it; pacing and the gap never count for that."""
     return CASES[_reason(offer, state, caller, now, _NO_GAP)].answerable
 
 
@@ -231,18 +231,18 @@ def _urgency(offer: Offer) -> tuple[bool, datetime, datetime, UUID]:
 
 
 def is_in_view(state: PromptHistory, session: int) -> bool:
-    """Whether this browser session shows the item already and it was not put off since."""
+    """True when this browser session shows the item already and it was not put off since."""
     return state.shown_in == session and not is_put_off(state)
 
 
 def gives_way(shown: Offer, first: Offer | None) -> bool:
-    """Whether what a session shows waits behind the first of the queue. Who closed an optional one did not act on it, and
+    """True when what a session shows waits behind the first of the queue. Who closed an optional one did not act on it, and
     must not miss a required one that becomes due after it."""
     return first is not None and (shown.enforcement, first.enforcement) == ("optional", "required")
 
 
 def is_put_off(state: PromptHistory) -> bool:
-    """Whether it was snoozed after it was last shown; that snooze may be over by now."""
+    """True when it was snoozed after it was last shown; that snooze may be over by now."""
     return state.snoozed_until is not None and (
         state.last_shown_at is None or state.snoozed_until > state.last_shown_at
     )

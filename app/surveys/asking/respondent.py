@@ -38,7 +38,7 @@ class Respondent:
         return self.workspace == PLATFORM
 
     def can_show(self, needs: Collection[str]) -> bool:
-        """Whether their app, or the portal, can show a survey with these needs."""
+        """True when their app, or the portal, can show a survey with these needs."""
         return not needs or self.can is None or self.can.issuperset(needs)
 
 

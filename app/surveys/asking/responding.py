@@ -196,7 +196,7 @@ def _may_be_recorded(met: Met, version: int) -> bool:
 
 
 async def _names_its_words(sent: _Sent, db: AsyncSession, met: Met, version: int) -> bool:
-    """Whether the hash that the reply names, if any, is that of the words its first copy was recorded for."""
+    """True when the hash that the reply names, if any, is that of the words its first copy was recorded for."""
     named = sent.reply.content_hash
     if named is None or (version, named) == (met.item.version, met.item.content_hash):
         return True

@@ -58,12 +58,12 @@ class WordedQuestion(Protocol):
 
 
 def unkeepable(text: str) -> bool:
-    """Whether it holds control characters other than line break and tab, or half a surrogate pair."""
+    """True when it holds control characters other than line break and tab, or half a surrogate pair."""
     return _UNKEEPABLE.search(text) is not None
 
 
 def too_much_to_read(message: str) -> bool:
-    """Whether `sanitise` would take too long over it."""
+    """True when `sanitise` would take too long over it."""
     return len(message) > LONGEST_RAW or message.count("<") > MOST_MARKUP or _LONG_TAG.search(message) is not None
 
 

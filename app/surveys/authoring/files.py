@@ -90,7 +90,7 @@ class _File(msgspec.Struct):
 
 
 def read(raw: bytes) -> Definition:
-    """The definition in a file, not yet checked. An id that is no UUID is no id of ours: its question is a new one.
+    """The definition in a file, not yet checked. An id that is not a UUID is no id of ours: its question is a new one.
 
     Raises Invalid, with every key that is wrong, unknown or missing by its name.
     """
@@ -251,7 +251,7 @@ def document(definition: Definition) -> dict[str, Any]:
 
 
 def _names(questions: Sequence[QuestionDefinition]) -> list[str | None]:
-    """The ids of the questions; where a condition or a translation names one that was never saved, a word that is no id stands for it."""
+    """The ids of the questions; where a condition or a translation names one that was never saved, a word that is not an id stands for it."""
     named = {one.details.show_if.question for one in questions if one.details.show_if}
     named |= {number for number, one in enumerate(questions, 1) if one.translations}
     return [

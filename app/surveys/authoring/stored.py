@@ -52,7 +52,7 @@ class Stored:
 
     @property
     def answered(self) -> bool:
-        """Whether this version has answers, so that only corrections are possible."""
+        """True when this version has answers, so that only corrections are possible."""
         return self.responses > 0
 
 

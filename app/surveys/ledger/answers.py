@@ -99,7 +99,7 @@ def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given])
 
 
 def same(one: Iterable[Answered | Given], other: Iterable[Answered | Given]) -> bool:
-    """Whether both say the same: question → value without empties, ticks as a set, texts in NFC."""
+    """True when both say the same: question → value without empties, ticks as a set, texts in NFC."""
     return _comparable(one) == _comparable(other)
 
 

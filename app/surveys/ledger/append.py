@@ -122,7 +122,7 @@ class Entry:
 
     @property
     def prompted(self) -> bool:
-        """Whether the person had an impression."""
+        """True when the person had an impression."""
         return self.shown == "first"
 
 

@@ -122,12 +122,12 @@ def around_number(line: Line) -> tuple[str, str]:
 
 
 def read(entry: str) -> LedgerEntry:
-    """Of a response. Raises msgspec.MsgspecError for what is no line."""
+    """Of a response. Raises msgspec.MsgspecError for what is not a line."""
     return _READER.decode(entry)
 
 
 def read_change(kind: str, entry: str) -> StandingEntry | ClosingEntry:
-    """Of a row of `survey_changes` of this kind. Raises msgspec.MsgspecError for what is no line of it."""
+    """Of a row of `survey_changes` of this kind. Raises msgspec.MsgspecError for what is not a line of it."""
     return _CLOSING.decode(entry) if kind == "closed" else _STANDING.decode(entry)
 
 

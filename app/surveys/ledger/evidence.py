@@ -102,7 +102,7 @@ async def held(db: AsyncSession, user_id: int) -> Any:
 
 
 async def destroy_keys(db: AsyncSession, user_id: int) -> None:
-    """What they sealed opens no more. `verifying_keys` expects the audit of it in the same transaction."""
+    """What they sealed can no longer be read. `verifying_keys` expects the audit of it in the same transaction."""
     await db.execute(_DESTROY, {"user": user_id})
 
 

@@ -126,7 +126,7 @@ def _untold(done: int, total: int) -> None:
 
 
 async def verified(db: AsyncSession, number: int) -> bool:
-    """Whether one response fits the row before it, its wording and its choices, by one statement. Says nothing of rows further
+    """True when one response fits the row before it, its wording and its choices, by one statement. Says nothing of rows further
     back: that is for `verify`."""
     row = (await db.execute(_ONE, {"number": number})).one_or_none()
     if row is None:

@@ -213,7 +213,7 @@ def _agreement(row: Any) -> Agreement | None:
 
 
 def _has_the_same_words(row: Any) -> bool:
-    """Whether the version still says what the person read: other languages may have come since."""
+    """True when the version still says what the person read: other languages may have come since."""
     if row.wording_id == row.current_wording:
         return True
     return row.current_content is not None and wordings.same(row.content, row.current_content, row.language)

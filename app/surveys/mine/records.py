@@ -21,7 +21,7 @@ STATUS = {
 
 
 def consent_record(one: MyAnswer) -> dict[str, Any] | None:
-    """As JSON-LD; None for an answer that is no decision. The last status is the one that holds."""
+    """As JSON-LD; None for an answer that is not a decision. The last status is the one that holds."""
     if one.outcome not in STATUS:
         return None
     said = [(one.outcome, one.recorded_at, one.source, one.receipt)]

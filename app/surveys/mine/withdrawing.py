@@ -48,7 +48,7 @@ class ChangeResult:
 
 
 def bytes_of(receipt: str) -> bytes:
-    """Raises NotFound for what is no receipt."""
+    """Raises NotFound for what is not a receipt."""
     if not _RECEIPT.fullmatch(receipt):
         raise NotFound(NO_SUCH_ANSWER)
     return bytes.fromhex(receipt)

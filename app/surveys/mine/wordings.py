@@ -1,4 +1,4 @@
-"""Whether two canonical contents say the same to a person who reads them in one language. Pure."""
+"""True when two canonical contents say the same to a person who reads them in one language. Pure."""
 
 import msgspec
 

@@ -23,7 +23,7 @@ WHY_NOT = {
 }
 NO_SUCH_ANSWER = marked("You have no answer with this receipt.")
 NOT_AN_AGREEMENT = marked(
-    "Only an agreement can be withdrawn or given again, and this answer is none. Nothing was changed."
+    "Only an agreement can be withdrawn or given again, and this answer is not one. Nothing was changed."
 )
 SAID = {
     "withdrawn": marked("Your agreement is withdrawn. It no longer counts."),

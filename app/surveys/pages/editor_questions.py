@@ -82,7 +82,7 @@ def _question(row: Row, kept: Sequence[Row]) -> QuestionDefinition:
 
 
 def _number(typed: str) -> decimals.Number | None:
-    """What is no number becomes one that no question can have: the rules then say so at its field."""
+    """What is not a number becomes one that no question can have: the rules then say so at its field."""
     if not typed.strip():
         return None
     number = decimals.typed(typed)
@@ -98,7 +98,7 @@ def _condition(row: Row, kept: Sequence[Row]) -> Condition:
 
 
 def _choice(text: str) -> int | str:
-    """Stars or a score. What is no short number stays a text: the rules then say so at its field."""
+    """Stars or a score. What is not a short number stays a text: the rules then say so at its field."""
     number = whole(text, 9)
     return text if number is None else number
 

@@ -48,7 +48,7 @@ def _named(text: str) -> Select[Any]:
 
 
 def _tag(text: str) -> str:
-    """What is no tag matches nothing."""
+    """What is not a tag matches nothing."""
     return tag_of(text.strip()) or ""
 
 

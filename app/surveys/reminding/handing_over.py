@@ -46,7 +46,7 @@ async def next_at(db: AsyncSession, parts: Parts, now: datetime) -> datetime | N
 
 
 def _on(workspace: str) -> ColumnElement[bool]:
-    """Whether a person gets mails about surveys of the workspace: where either has switched surveys off, they wait."""
+    """True when a person gets mails about surveys of the workspace: where either has switched surveys off, they wait."""
     return and_(policies.is_on(literal(workspace), _SWITCH), policies.is_on(User.workspace, _SWITCH))
 
 

@@ -172,5 +172,5 @@ def told(choice: str) -> str:
 
 
 def is_split(questions: Sequence[AskedQuestion], split: str | None) -> bool:
-    """Whether there is a table by groups to show."""
+    """True when there is a table by groups to show."""
     return split is not None and bool(split_by(questions))

@@ -117,7 +117,7 @@ class LedgerFilter:
 
     @property
     def has_tallies(self) -> bool:
-        """Whether the figures count what it holds; else its rows are counted."""
+        """True when the figures count what it holds; else its rows are counted."""
         return self.people is None and self.language is None
 
     def condition(self) -> ColumnElement[bool]:

@@ -221,7 +221,7 @@ async def by_day(db: AsyncSession, scope: TallyScope) -> list[tuple[date, str, i
 
 
 async def is_due(db: AsyncSession) -> bool:
-    """Whether so much lies after the mark that readers would notice."""
+    """True when so much lies after the mark that readers would notice."""
     settled = (
         select(PromptState.survey_id)
         .where(PromptState.first_shown_at >= _SHOWN_UNTIL, PromptState.first_shown_at < func.now() - SETTLED)

@@ -53,7 +53,7 @@ class InterruptedWriting(NotSignedIn):
 
 class RequiresOrCarries(Requires):
     """As Requires. What a person without a session sends is kept for after their sign-in; `page` says where it stands, ""
-    where the form is none of ours."""
+    where the form is not ours."""
 
     def __init__(self, page: Callable[[FormMultiDict], str], *, module: str | None = None) -> None:
         super().__init__(None, module=module)

@@ -38,7 +38,7 @@ INLINE_LIMIT = acts.INLINE_LIMIT
 MOST_COUNTED = 100_000
 # What an address says beside its filter.
 NO_FILTER = {"sort", "page", "per_page", "back", "export"}
-HOW = "A job does it in small parts. Its page shows how far it is, which stay and why, and can stop it."
+HOW = "A job does it in small parts. Its page shows how far it is, and what stays and why. You can stop it there."
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,6 +161,6 @@ def named(path: str) -> tuple[str, str]:
 
 
 def _has(known: str, tag: str) -> bool:
-    """Whether If-None-Match names the tag, compared weakly (RFC 9110, 13.1.2)."""
+    """True when If-None-Match names the tag, compared weakly (RFC 9110, 13.1.2)."""
     tags = {one.strip().removeprefix("W/") for one in known.split(",")}
     return tag in tags or "*" in tags

@@ -130,7 +130,7 @@ def names_its_length(headers: Headers) -> bool:
 
 
 def is_text(status: int, headers: Headers) -> bool:
-    """Whether an answer may be compressed, were it long enough."""
+    """True when an answer may be compressed if it is long enough."""
     said = {name.lower(): value for name, value in headers}
     return (
         status not in WITHOUT_BODY

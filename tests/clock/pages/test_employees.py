@@ -239,7 +239,7 @@ class TestBind:
         other = (await bob.fragment("/clock_employees/hosts?q=benjamin j okri")).text
         assert f'data-value="#{floor["ben"]}"' in other
         assert "Ada" not in other
-        assert "Nobody found" in (await bob.fragment("/clock_employees/hosts?q=b j")).text
+        assert "No person found" in (await bob.fragment("/clock_employees/hosts?q=b j")).text
 
     async def test_where_no_match_is_proposed_the_drawer_shows_employees_with_such_a_name(self, bob, floor, database):
         async with database.transaction() as db:
@@ -250,7 +250,7 @@ class TestBind:
         assert 'data-look-for="Cleo Marsh"' in page
         # A proposal of the match pass stands alone.
         assert "Employees with such a name" not in (await bob.get(f"/clock_employees/{floor['900']}")).text
-        assert "Nobody found" in (await bob.fragment("/clock_employees/hosts?q=%25")).text
+        assert "No person found" in (await bob.fragment("/clock_employees/hosts?q=%25")).text
 
     @pytest.mark.parametrize("given", ["picked", "typed"])
     async def test_binding_by_a_picked_person_or_a_typed_id_number(self, bob, floor, database, given):

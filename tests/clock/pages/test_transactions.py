@@ -313,7 +313,7 @@ async def test_an_act_without_anything_to_act_on_is_refused(database: Database, 
         ("retry", "This punch can't be judged again: it belongs to a record, or is gone from the server."),
         (
             "keep",
-            "This punch does not wait for that decision. Only punches that arrived after the import, or are gone",
+            "This is only for punches that arrived after the import, or that are gone from the server. This punch",
         ),
         ("settle", "This punch can't be settled: it needs no person, or it is settled."),
         ("unsettle", "No person settled this punch."),

@@ -248,7 +248,7 @@ class TestPage:
     ) -> None:
         async with database.transaction() as db:
             app_id = await add_app(db)
-        assert "Nobody can rate it until it is published" in (await alice.get(f"/apps/{app_id}")).text
+        assert "People can rate it once it is published" in (await alice.get(f"/apps/{app_id}")).text
         assert "Publish Shift Planner?" in (await alice.fragment(f"/apps/{app_id}/publish")).text
         assert (await alice.submit(f"/apps/{app_id}/publish")).status_code == 303
         shown = (await alice.get(f"/apps/{app_id}")).text
@@ -257,7 +257,7 @@ class TestPage:
         await alice.submit(f"/apps/{app_id}/publish")
         assert "published already" in (await alice.get("/account")).text
         await alice.submit(f"/apps/{app_id}/retire")
-        assert "Nobody can rate it any more" in (await alice.get(f"/apps/{app_id}")).text
+        assert "It accepts no more ratings" in (await alice.get(f"/apps/{app_id}")).text
         assert (await alice.get(f"/apps/{app_id}/nonsense")).status_code == 404
         assert (await alice.submit(f"/apps/{app_id}/nonsense")).status_code == 404
         assert (await alice.get("/apps/404")).status_code == 404

@@ -82,10 +82,10 @@ async def test_sharing_and_removing_take_the_right_to_edit(
         ("x" * 61, LAST_WEEK, "Give the view a name"),
         ("a\nb", LAST_WEEK, "Give the view a name"),
         ("All", "/attendance", "Narrow or sort the list first"),
-        ("Other", "/people?q=ada", "none of the list"),
-        ("Odd", "http://[no address", "none of the list"),
-        ("Away", "//evil.example/attendance?q=a", "none of the list"),
-        ("Long", "/attendance?q=" + "x" * 2001, "none of the list"),
+        ("Other", "/people?q=ada", "does not belong to the list"),
+        ("Odd", "http://[no address", "does not belong to the list"),
+        ("Away", "//evil.example/attendance?q=a", "does not belong to the list"),
+        ("Long", "/attendance?q=" + "x" * 2001, "does not belong to the list"),
     ],
 )
 async def test_what_is_no_view_is_refused_with_what_to_do(bob: Browser, name: str, at: str, words: str) -> None:

@@ -112,7 +112,7 @@ async def test_before_the_first_comment_the_page_says_that_there_are_no_older_on
 ) -> None:
     page = (await vera.get(f"/surveys/view/{meal.uid}/comments?{query}")).text
     assert "There are no older comments." in page
-    assert "Nobody has written anything" not in page
+    assert "There is no comment yet" not in page
     assert ">Newest" in page
 
 

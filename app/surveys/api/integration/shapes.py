@@ -75,7 +75,7 @@ class RowCount(msgspec.Struct, kw_only=True):
 
 
 class QuestionCount(msgspec.Struct, kw_only=True):
-    """What a question came to: `people` answered it at all. `middle` is null where answers are no numbers, `promoters` where it is no net
+    """What a question came to: `people` answered it at all. `middle` is null where answers are no numbers, `promoters` where it is not a net
     promoter score; a matrix has `rows` in place of `choices`."""
 
     id: UUID

@@ -115,7 +115,7 @@ async def _respond(ctx: Context, sent: Sent) -> RespondResult:
 
 
 async def _check(ctx: Context, sent: Sent) -> RespondResult | None:
-    """Whether what is to be confirmed could be recorded. Nothing is."""
+    """True when what is to be confirmed could be recorded. Nothing is."""
     if sent.asks == prompt_form.BACK:
         return None
     try:

@@ -37,7 +37,7 @@ EVERYBODY = Requires(None, module="surveys")
 
 
 def page_of(form: FormMultiDict) -> str:
-    """Where the survey stands that a form answers, "" for a form that is none of ours."""
+    """Where the survey stands that a form answers, "" for a form that is not ours."""
     uid = uuid_of(str(form.get("survey", "")))
     return f"{URL}/{uid}" if uid else ""
 
@@ -105,7 +105,7 @@ async def _met(ctx: Context, uid: UUID) -> Met:
 
 
 async def _note(ctx: Context, met: Met) -> None:
-    """It came to the person, which is no impression."""
+    """It came to the person, which is not an impression."""
     if ctx.is_head:
         return
     async with ctx.inside(met.situation.offer.workspace) as db:
