@@ -1,5 +1,6 @@
 """From a problem to the mail about it, through the database and a real mail server."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,6 +12,7 @@ from app.alerts.models import AlertNews, ProblemAlert
 from app.alerts.news import SUM_AFTER
 from app.alerts.rules import FIRST_ADMINISTRATOR, Digest, SeverityRule
 from app.db.session import PLATFORM
+from app.mail import server as mail_server
 from app.mail import unsubscribing
 from app.mail.models import OutgoingMail
 from app.mail.unsubscribing import ALERTS, Wish
@@ -127,6 +129,28 @@ async def test_a_mail_server_that_refuses_and_comes_back(looked: Parts, mailbox:
     await tell(looked)
     await tell(looked)
     assert [one.partition(":")[0] for one in mailbox.subjects] == ["Closed"]
+
+
+async def test_a_mail_server_that_stalls_and_comes_back(
+    looked: Parts, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes the connection and says nothing: the alert waits, and reaches the server that answers again, once."""
+    monkeypatch.setattr(mail_server, "PATIENCE_S", 0.2)
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    await fail_jobs(looked)
+    async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as silent:
+        server = replace(looked.settings.smtp, port=silent.sockets[0].getsockname()[1])  # type: ignore[type-var]
+        await tell(replace(looked, settings=replace(looked.settings, smtp=server)))
+    async with looked.database.shared_transaction() as db:
+        assert await db.scalar(select(OutgoingMail.error)) == "The mail server did not answer in time."
+    for _ in range(2):
+        await make_due(looked)
+        await tell(looked)
+    assert [one.partition(":")[0] for one in mailbox.subjects] == ["Warning"]
 
 
 @pytest.mark.parametrize("lost", ["active", "role", "page", "link"])

@@ -161,8 +161,8 @@ async def page(line: Line, path: str, session: str) -> None:
 
 
 @asynccontextmanager
-async def worker(database: Database) -> AsyncIterator[None]:
-    """`muster worker`, as an installation runs it."""
+async def worker(database: Database, **settings: str) -> AsyncIterator[None]:
+    """`muster worker`, as an installation runs it; `settings` are more of its environment."""
     with tempfile.TemporaryDirectory(prefix="muster-bench-") as folder:
         environment = {
             **os.environ,
@@ -170,6 +170,7 @@ async def worker(database: Database) -> AsyncIterator[None]:
             "MUSTER_SECRET_KEYS": new_key_text("bench"),
             "MUSTER_BASE_URL": BASE_URL,
             "MUSTER_DATA_DIR": folder,
+            **settings,
         }
         command = [sys.executable, "-m", "app", "worker"]
         process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # noqa: ASYNC220 - once, before anything is measured

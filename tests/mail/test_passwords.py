@@ -1,5 +1,6 @@
 """Forgotten passwords, links for new accounts, and what a person is told of their account."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import delete, event, func, select, update
 
@@ -16,12 +18,13 @@ from app.db.session import Database
 from app.mail.account_letters import MOST_FOR_ADDRESS, MOST_FROM_IP, NOTICES
 from app.mail.models import OutgoingMail
 from app.parts import Parts
-from tests.conftest import Browser
+from tests.conftest import BASE_URL, Browser
 from tests.fakes.mailbox import Mailbox, html_of, text_of
 from tests.host.signing_in import ANOTHER, PASSWORD, change_user, fill_in, give_password, give_second_factor, user_of
 from tests.mail.conftest import send
 
 ROOT = Path(__file__).parents[2]
+_TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 LINK = re.compile(r"http://testserver(/welcome/\S+)")
 
 
@@ -76,6 +79,28 @@ async def test_a_link_works_once_and_for_half_an_hour(parts: Parts, visitor: Bro
     assert timedelta(minutes=29) < life <= timedelta(minutes=30)
     await fill_in(visitor, link_in(mailbox), {"password": ANOTHER})
     assert (await visitor.get(link_in(mailbox))).status_code == 404
+
+
+async def test_of_two_browsers_with_one_link_one_alone_sets_a_password(
+    parts: Parts, app: Any, visitor: Browser, mailbox: Mailbox
+) -> None:
+    """Both have the form open, and send it at the same time. The other one is told that the link was used."""
+    await forget(visitor, "alice@example.org")
+    await send(parts)
+    transport = httpx.ASGITransport(app=app)
+    async with Browser(transport=transport, base_url=BASE_URL) as other:
+        browsers, passwords = (visitor, other), (PASSWORD, ANOTHER)
+        tokens = [_TOKEN.search((await one.get(link_in(mailbox))).text) for one in browsers]
+        sent = [
+            one.post(link_in(mailbox), data={"password": password, "csrf_token": token[1] if token else ""})
+            for one, password, token in zip(browsers, passwords, tokens, strict=True)
+        ]
+        answers = await asyncio.gather(*sent)
+    assert sorted(answer.status_code for answer in answers) == [303, 404]
+    set_by_first = answers[0].status_code == httpx.codes.SEE_OTHER
+    assert "This link was used already" in answers[set_by_first].text
+    kept = (await user_of(parts.database, "alice")).password_hash
+    assert await identity.verify_password(kept, passwords[not set_by_first])
 
 
 async def test_the_second_factor_is_still_asked(parts: Parts, visitor: Browser, mailbox: Mailbox) -> None:

@@ -11,7 +11,8 @@ from app.accounts.permissions import needed
 from app.alerts import choosing, replanning
 from app.alerts.rules import LONGEST_AFTER, SEVERITIES, AlertRules, Digest, Pace, QuietHours, SeverityRule
 from app.errors import Invalid
-from app.mail import outbox
+from app.mail import outbox, unsubscribing
+from app.mail.unsubscribing import TOPICS, Wish
 from app.problems.kinds import kinds, visible
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Field, Flag, Form, Number, Text
@@ -37,7 +38,13 @@ def _of_severity(name: str) -> tuple[Field, Field]:
 
 DIGEST = (
     Choice("digest", "Comes", required=True, options={"daily": "Every day", "weekly": "Once a week"}),
-    Choice("digest_weekday", "On", required=True, options={str(day): name for day, name in enumerate(WEEKDAYS)}),
+    Choice(
+        "digest_weekday",
+        "On",
+        required=True,
+        options={str(day): name for day, name in enumerate(WEEKDAYS)},
+        help="For a digest once a week.",
+    ),
     Choice("digest_hour", "At", required=True, options=HOURS),
 )
 QUIET = (
@@ -46,7 +53,8 @@ QUIET = (
     Flag("quiet_but_critical", "Critical problems are mailed all the same"),
 )
 ZONE = Text("zone", "Time zone", required=True, longest=64)
-OF_KIND = "kind-"
+OF_KIND, OF_TOPIC = "kind-", "topic-"
+TOPIC_FLAGS = tuple(Flag(f"{OF_TOPIC}{topic}", label) for topic, label in TOPICS.items())
 AS_SEVERITY = ""
 
 
@@ -55,14 +63,16 @@ def _form(kinds_seen: Sequence[str]) -> Form:
     options = {AS_SEVERITY: "As its severity", **PACES}
     of_kinds = (Choice(f"{OF_KIND}{name}", kinds()[name].label, options=options) for name in kinds_seen)
     of_severities = (field for name in SEVERITIES for field in _of_severity(name))
-    return Form(*of_severities, *of_kinds, *DIGEST, *QUIET, ZONE)
+    return Form(*of_severities, *of_kinds, *DIGEST, *QUIET, ZONE, *TOPIC_FLAGS)
 
 
 @get("/account/notifications", guards=[signed_in])
 async def show(ctx: NamedDependency[Context]) -> Response[Any]:
     chosen = await choosing.chosen_by(ctx.db, ctx.user.id)
     rules = chosen or await choosing.default_for(ctx.db, ctx.workspace, ctx.user.id)
-    shown = _shown(rules) if chosen else _shown(rules) | {"zone": (await ctx.zone()).name}
+    ended = await unsubscribing.refused_by(ctx.db, ctx.user.id)
+    shown = _shown(rules) | {flag.name: flag.name.removeprefix(OF_TOPIC) not in ended for flag in TOPIC_FLAGS}
+    shown |= {} if chosen else {"zone": (await ctx.zone()).name}
     return await _page(ctx, _form(_seen(ctx)).fill(shown), chosen=chosen is not None, tells=rules.tells_something)
 
 
@@ -73,12 +83,20 @@ async def save(ctx: NamedDependency[Context]) -> Response[Any]:
         try:
             before = await choosing.chosen_by(ctx.db, ctx.user.id)
             await choosing.choose(ctx.db, ctx.user.id, _rules(form, before))
+            await _end_or_allow(ctx, form)
             await replanning.plan_again(ctx.db, ctx.user.id)
         except Invalid as refused:
             form.absorb(refused)
     if not form.ok:
         return await _page(ctx, form, status=422, chosen=True, tells=True)
     return await done(ctx, "/account/notifications", "Your choice was saved. It holds from now on.")
+
+
+async def _end_or_allow(ctx: Context, form: Bound) -> None:
+    """As the links in mails do."""
+    for topic in TOPICS:
+        act = unsubscribing.allow if form[f"{OF_TOPIC}{topic}"] else unsubscribing.refuse
+        await act(ctx.db, Wish(ctx.user.id, topic))
 
 
 def _seen(ctx: Context) -> Sequence[str]:
@@ -144,6 +162,7 @@ async def _page(ctx: Context, form: Bound, *, status: int = 200, chosen: bool, t
         status=status,
         form=form,
         severities=SEVERITIES,
+        topics=[flag.name for flag in TOPIC_FLAGS],
         single_kinds=[name for name in form.fields if name.startswith(OF_KIND)],
         differing=any(form.shown[name] not in (None, AS_SEVERITY) for name in form.fields if name.startswith(OF_KIND)),
         chosen=chosen,

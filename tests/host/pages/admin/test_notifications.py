@@ -6,15 +6,19 @@ import pytest
 
 from app.alerts import choosing
 from app.alerts.rules import FIRST_ADMINISTRATOR, SILENT, AlertRules, Digest, QuietHours, SeverityRule
+from app.mail import unsubscribing
+from app.mail.unsubscribing import ALERTS, SURVEYS, Wish
 from app.parts import Parts
 from tests.conftest import Browser
 from tests.host.signing_in import change_user, user_id_of
+from tests.rendered_forms import Rendered
 
 PAGE = "/account/notifications"
 CHOICE = {
     "critical": "at_once", "critical_after": "0", "warning": "digest", "warning_after": "45", "info": "never",
     "info_after": "30", "digest": "weekly", "digest_weekday": "4", "digest_hour": "7", "quiet_from": "22:00",
-    "quiet_to": "06:30", "quiet_but_critical": "1", "zone": "Europe/Zurich",
+    "quiet_to": "06:30", "quiet_but_critical": "1", "zone": "Europe/Zurich", "topic-alerts": "1", "topic-digest": "1",
+    "topic-surveys": "1",
 }  # fmt: skip
 
 
@@ -73,3 +77,15 @@ async def test_until_they_choose_the_first_administrator_alone_is_told(
 async def test_without_mail_the_page_says_so(alice: Browser) -> None:
     assert "This server sends no mail." in (await alice.get(PAGE)).text
     assert f'href="{PAGE}"' in (await alice.get("/account")).text
+
+
+async def test_what_a_link_in_a_mail_ended_is_shown_and_can_be_had_again(parts: Parts, alice: Browser) -> None:
+    user_id = await user_id_of(parts.database, "alice")
+    async with parts.database.transaction() as db:
+        await unsubscribing.refuse(db, Wish(user_id, ALERTS))
+    forms = Rendered((await alice.get(PAGE)).text, PAGE).forms
+    shown = next(one for one in forms if one.action == PAGE).untouched()
+    assert ("topic-alerts" in shown, shown["topic-digest"]) == (False, "1")
+    await alice.submit(PAGE, {**CHOICE, "topic-surveys": "0"})
+    async with parts.database.transaction() as db:
+        assert await unsubscribing.refused_by(db, user_id) == {SURVEYS}
