@@ -173,7 +173,7 @@ async def _fill_the_host(parts: Parts, now: datetime) -> None:
         types = [{"workspace": "main", "key": f"guest{number}", "label": f"Guest {number}"} for number in range(MANY)]
         await db.execute(insert(UserType), types)
         await db.execute(insert(OneTimeLink).values(link))
-    facts = {"job": job_id, "department": "D1", "terminal": "T1"}
+    facts = {"job": job_id, "department": "Canteen", "terminal": "T1"}
     problem = {
         "kind": "job_failed",
         "subject_type": "job",

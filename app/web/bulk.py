@@ -28,13 +28,14 @@ async def ask_to(ctx: Context, verb: str, what: str, **values: Any) -> Response[
 
 async def ask_first(ctx: Context, **values: Any) -> Response[str]:
     """Renders dialogs.confirm. Needs question, consequence, submit, cancel_url; optional url, danger, number, unit, fields, and
-    `note`: what stands in a field for a note, which `why` makes a must; and `people`, options of a field `user_id`.
+    `note`: what stands in a field for a note, which `why` makes a must; and `pick`, the name, label
+    and options of a choice.
 
     Without `url` the answer is posted to where the question came from.
     """
     here = with_its_query(ctx.request.url.path, ctx.request.url.query)
     defaults = {"url": here, "danger": True, "number": None, "unit": "", "fields": []}
-    fields = {"note": None, "why": False, "people": None}
+    fields = {"note": None, "why": False, "pick": None}
     return await page(ctx, "ask.html", fragment="dialog", **{**defaults, **fields, **values})
 
 

@@ -206,7 +206,6 @@ class House:
     async def _completeness(self) -> None:
         async with self.parts.database.transaction() as db:
             await completeness.complete_up_to(db, datetime.now(UTC))
-            await completeness.warnings(db, datetime.now(UTC))
 
 
 async def measure(folder: Path, punches: int, only: str) -> dict[str, Measured]:

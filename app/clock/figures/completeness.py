@@ -1,8 +1,7 @@
-"""How far the mirror is known to be complete, what holds it back, and what an operator should be warned of. Reads only."""
+"""How far the mirror is known to be complete, and what holds it back. Reads only."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -10,24 +9,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.connection import saved as connection
 from app.clock.days import DAY, DaySpan, gaps, live_first
-from app.clock.figures.thresholds import is_offline, is_silent, is_silent_terminal, is_skewed, skew_words, zone_hint
-from app.clock.mirror import absences, cursors, gone
+from app.clock.figures.thresholds import is_offline
+from app.clock.mirror import cursors
 from app.clock.mirror.devices import KIND
 from app.clock.mirror.shortfalls import Shortfall
-from app.clock.models import Connection, Cursor, Device, Punch
+from app.clock.models import Cursor, Device
 from app.clock.punches import changes
 from app.clock.settings import ClockSettings, read_settings
 from app.dates import day_words, days_words, local_time
 from app.db.days import midnight
-
-
-@dataclass(frozen=True, slots=True)
-class Warning:  # noqa: A001 - the field's own word
-    """`kind` is silence, silent_terminal, skew, offline, disappearance or gone_punches; `subject` a serial or resource, or empty."""
-
-    kind: str
-    subject: str
-    sentence: str
 
 
 async def complete_up_to(db: AsyncSession, now: datetime) -> tuple[datetime | None, str | None]:
@@ -90,76 +80,6 @@ def _why_not_read(gap: DaySpan, rows: Sequence[Cursor], today: date) -> str:
         return f"History of {days_words(gap.first, gap.until - DAY, today)} has not been read yet."
     days = days_words(gap.first, tried.ends_on or gap.until - DAY, today)
     return f"History of {days} is incomplete: {short.sentence}."
-
-
-async def warnings(db: AsyncSession, now: datetime) -> list[Warning]:
-    """What should be looked at, most urgent first: silence, disappearance, offline and silent terminals, skew."""
-    found = await connection.load(db)
-    if found is None or found.last_success_at is None:
-        return []
-    settings = await read_settings(db, now)
-    zone = ZoneInfo(found.timezone)
-    today = now.astimezone(zone).date()
-    return [
-        *await _silence(db, found, settings, now),
-        *(
-            Warning("disappearance", row.resource, absences.sentence(row.resource, row.pending or {}))
-            for row in await absences.pending(db)
-        ),
-        *await _gone(db),
-        *(
-            Warning("offline", name, f"Terminal {name} is offline since {local_time(since.astimezone(zone), today)}.")
-            for name, since in await _offline_terminals(db, now)
-        ),
-        *await _terminals(db, settings, found.timezone, now),
-    ]
-
-
-async def _gone(db: AsyncSession) -> list[Warning]:
-    asked = await gone.undecided(db)
-    return [Warning("gone_punches", "", asked.note or "")] if asked else []
-
-
-async def _silence(db: AsyncSession, found: Connection, settings: ClockSettings, now: datetime) -> list[Warning]:
-    """A feed that says nothing while every call succeeds (docs/clock-servers.md, "Habits of real servers")."""
-    newest = (
-        select(Punch.punched_at_utc)
-        .where(Punch.punched_at_utc <= now + timedelta(hours=1), Punch.local_date <= now.date() + DAY)
-        .order_by(Punch.local_date.desc(), Punch.punched_at_utc.desc())
-        .limit(1)
-    )
-    last = await db.scalar(newest)
-    zone = ZoneInfo(found.timezone)
-    if not is_silent(last, now, zone, settings.silence_hours):
-        return []
-    since = f"since {local_time(last.astimezone(zone), now.astimezone(zone).date())}" if last else "at all"
-    return [Warning("silence", "", f"No punch has come {since}, although the server answers.")]
-
-
-_TERMINAL = (
-    Device.sn, Device.alias, Device.state, Device.last_punch_at_utc, Device.clock_skew_seconds, Device.terminal_tz,
-)  # fmt: skip
-
-
-async def _terminals(db: AsyncSession, settings: ClockSettings, zone: str, now: datetime) -> list[Warning]:
-    rows = await db.execute(select(*_TERMINAL).where(Device.absent_since.is_(None)))
-    found: list[Warning] = []
-    here = ZoneInfo(zone)
-    today = now.astimezone(here).date()
-    for sn, alias, state, last, skew, terminal_tz in rows:
-        name = alias or sn
-        if last is not None and is_silent_terminal(last, state, now, settings.silence_hours):
-            found.append(
-                Warning(
-                    "silent_terminal",
-                    sn,
-                    f"Terminal {name} has sent no punch since {local_time(last.astimezone(here), today)}.",
-                )
-            )
-        if skew is not None and is_skewed(skew, settings.skew_warn_seconds):
-            hint = zone_hint(terminal_tz, zone)
-            found.append(Warning("skew", sn, f"The clock of terminal {name} is {skew_words(skew)}. {hint}".strip()))
-    return found
 
 
 async def _offline_terminals(db: AsyncSession, now: datetime) -> list[tuple[str, datetime]]:

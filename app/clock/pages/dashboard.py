@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
-from urllib.parse import quote
 
 from litestar import Response, get
 from litestar.di import NamedDependency
@@ -15,9 +14,8 @@ from app.charts.compared import Noun, PeriodPair, compare
 from app.clock import failure_words, zones
 from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
 from app.clock.connection import saved as connection
-from app.clock.figures import causes, completeness, dashboard, earlier
+from app.clock.figures import completeness, dashboard, earlier
 from app.clock.figures import status as status_figures
-from app.clock.figures.causes import Cause
 from app.clock.figures.dashboard import BAR_DAYS, GROUPS, PERSON_DAYS, DayBar, Punches
 from app.clock.mirror import cursors, set_aside
 from app.clock.pages import health, setup
@@ -25,6 +23,7 @@ from app.clock.pages.sync.run_words import STATUS_LABELS
 from app.clock.punches import changes
 from app.clock.sync import run_rows
 from app.dates import PageZone, day_words
+from app.host.pages.problems import top as top_of_problems
 from app.web.context import Context
 from app.web.formats import ago, instant, number
 from app.web.guards import Requires
@@ -46,15 +45,6 @@ STATE_ORDER = (
     BindingState.DISABLED,
     BindingState.IGNORED,
 )
-# What one does about a warning: where, in which words, and who may.
-WARNING_LINKS = {
-    "silence": ("/clock_sync", "Open the Sync Center", "clock.sync.view"),
-    "disappearance": ("/clock_sync/disappearance/{subject}", "Review who is missing", "clock.sync.view"),
-    "gone_punches": ("/clock_sync/disappearance/transactions", "Review the punches", "clock.sync.view"),
-    "offline": ("/clock_devices?state=offline", "Show offline terminals", "clock.devices"),
-    "silent_terminal": ("/clock_devices?serial={subject}", "Show the terminal", "clock.devices"),
-    "skew": ("/clock_devices?serial={subject}", "Show the terminal", "clock.devices"),
-}
 
 
 @get("/clock", guards=[Requires("clock.dashboard", module="clock")])
@@ -80,6 +70,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         fragment="board",
         now=now,
         health=state,
+        connection_kinds=health.PROBLEM_KINDS,
         words=failure_words.words(state.code),
         may_see_sync=ctx.may("clock.sync.view"),
         complete=complete_tile(up_to, held_back_by, aside.rows if aside else 0, await ctx.zone()),
@@ -95,9 +86,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         person=_person(punches),
         since=punches.since,
         person_days=PERSON_DAYS,
-        causes=[_cause(ctx, one) for one in await causes.causes(ctx.db, today)],
+        problems=await top_of_problems.top(ctx),
         under_way=await _under_way(ctx),
-        warnings=[_warning(ctx, one) for one in await completeness.warnings(ctx.db, now)],
     )
 
 
@@ -216,31 +206,11 @@ def _row(outcome: Outcome, n: int, narrowed: dict[str, str]) -> BarRow:
     return BarRow(known.label, n, url=url, tone="warn", hint=known.meaning)
 
 
-def _cause(ctx: Context, one: Cause) -> dict[str, str]:
-    """`url` is empty when the person may not open it."""
-    if one.kind == "terminal":
-        sentence = f"No punch of terminal {one.name} counts: {number(one.punches)} in {PERSON_DAYS} days say neither in nor out."
-        url, verb, permission = "/clock_devices?serial={subject}", "Set its direction", "clock.devices"
-    else:
-        where, url = ("", "") if one.kind == "clock" else (f" of {one.name}", "?department={subject}")
-        sentence = f"No person{where} is bound: {number(one.punches)} punches of {number(one.people)} people wait."
-        url, verb, permission = f"/clock_employees{url}", "Add or bind them", "clock.employees"
-    there = url.format(subject=quote(one.subject, safe="")) if ctx.may(permission) else ""
-    return {"sentence": sentence, "url": there, "verb": verb}
-
-
 async def _under_way(ctx: Context) -> list[dict[str, str]]:
     """Changes that concern very many punches, and acts on many rows. `url` is empty when the person may not open it."""
     watches = ctx.may("clock.sync.view")
     found = [{"sentence": one.line, "url": one.url if watches else ""} for one in await changes.under_way(ctx.db)]
     return [*found, *({"sentence": one.line, "url": one.url} for one in await known.under_way(ctx))]
-
-
-def _warning(ctx: Context, one: completeness.Warning) -> dict[str, str]:
-    """`url` is empty when the person may not open it."""
-    url, verb, permission = WARNING_LINKS[one.kind]
-    there = url.format(subject=quote(one.subject, safe="")) if ctx.may(permission) else ""
-    return {"sentence": one.sentence, "url": there, "verb": verb}
 
 
 ROUTES = [index]

@@ -21,6 +21,7 @@ from app.clock.mirror import cursors, devices
 from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, DeviceChange
 from app.clock.models import Device
 from app.clock.pages import device_list
+from app.clock.problems import terminal_facts
 from app.clock.zone_words import zone_words
 from app.counting import count
 from app.dates import day_words
@@ -229,6 +230,7 @@ def _drawn(ctx: Context, framed: device_list.DeviceListFrame) -> dict[str, Any]:
     """What both templates draw a terminal with."""
     return {
         "framed": framed,
+        "problem_kinds": terminal_facts.KINDS,
         "now": datetime.now(UTC),
         "states": device_list.STATES,
         "directions": DIRECTIONS,

@@ -10,6 +10,9 @@ from app.clock.models import Connection
 from app.dates import PageZone
 from app.web.formats import ago
 
+# Kinds of problems that tell the same.
+PROBLEM_KINDS = ("connection_failing", "connection_locked")
+
 
 @dataclass(frozen=True, slots=True)
 class Health:

@@ -11,7 +11,6 @@ from sqlalchemy import any_, func, select, true, update
 from app.accounts import accounts, roles
 from app.accounts.audit import COMMAND_LINE, SYSTEM
 from app.clock.codes import BINDING_STATES, Outcome
-from app.clock.figures import completeness as progress
 from app.clock.figures import dashboard
 from app.clock.figures.dashboard import DayOutcome
 from app.clock.mirror import cursors, set_aside
@@ -24,7 +23,9 @@ from app.clock.review import settling
 from app.dates import PageZone, day_words, days_words
 from app.db.session import Database
 from app.parts import Parts
-from tests.clock.mirrored import employ, mirror_person, mirror_terminal, punch
+from app.problems import looking
+from app.problems.models import Problem
+from tests.clock.mirrored import mirror_person, mirror_terminal, punch
 from tests.clock.sync_rows import connected, disappearance, run
 from tests.conftest import Browser
 from tests.markup import squeezed
@@ -71,8 +72,9 @@ async def test_a_door_reader_that_is_offline_holds_nothing_back(parts: Parts, da
         await mirror_terminal(db, "FLAGGED", remote_attendance=False, **seen)
         await mirror_terminal(db, "CLOCK", kind_mark="attendance", remote_attendance=False, **seen)
         await mirror_terminal(db, "UNMARKED", **seen)
-        found = await progress.warnings(db, now)
-    assert {one.subject for one in found if one.kind == "offline"} == {"CLOCK", "UNMARKED"}
+        await looking.look(db)
+        offline = await db.scalars(select(Problem.subject_id).where(Problem.kind == "terminal_offline"))
+        assert set(offline) == {"CLOCK", "UNMARKED"}
 
 
 async def test_htmx_gets_the_board(parts: Parts, alice: Browser) -> None:
@@ -236,33 +238,40 @@ async def test_each_day_links_to_its_punches(parts: Parts, alice: Browser) -> No
         assert f'href="/clock_transactions?from={day}&amp;to={day}"' in text
 
 
-async def test_last_run_and_warnings_are_named(parts: Parts, database: Database, alice: Browser) -> None:
+async def test_last_run_and_problems_are_named(parts: Parts, database: Database, alice: Browser) -> None:
     await connected(parts, last_success_at=datetime.now(UTC))
     async with database.transaction() as db:
         number = await run(db, "failed", error_code="TC-NET")
         await disappearance(db, 12)
         await mirror_terminal(db, "SN1/2", alias="Gate " + "g" * 150, clock_skew_seconds=-2040)
-    text = (await alice.get("/clock")).text
+        await looking.look(db)
+        found = dict((await db.execute(select(Problem.kind, Problem.id))).all())
+    text = squeezed((await alice.get("/clock")).text)
     assert f"/clock_sync/runs/{number}" in text
-    assert 'href="/clock_sync/disappearance/employees">Review who is missing</a>' in text
-    assert (
-        'fast. <a class="text-decoration-underline" href="/clock_devices?serial=SN1%2F2">Show the terminal</a>' in text
-    )
-    assert "34 min fast" in text
+    gone = f'<a href="/problems/{found["people_gone"]}" data-drawer>The server no longer lists many people</a>'
+    assert gone in text
+    assert 'href="/clock_sync/disappearance/employees">Open its page</a>' in text
+    assert f'<a href="/problems/{found["terminal_skew"]}" data-drawer>The clock of terminal Gate ggg' in text
+    assert 'href="/clock_devices?serial=SN1%2F2">Open its page</a>' in text
+    assert '<a href="/problems">All problems</a>' in text
 
 
-async def test_a_warning_leads_only_where_one_may_go(parts: Parts, database: Database, sign_in: Any) -> None:
+@pytest.mark.parametrize(("right", "shown"), [("clock.settings", False), ("clock.devices", True)])
+async def test_a_problem_is_for_those_who_may_open_its_page(
+    parts: Parts, database: Database, sign_in: Any, right: str, shown: bool
+) -> None:
+    """Whether or not they may open the list of problems."""
     await connected(parts, last_success_at=datetime.now(UTC))
     async with database.transaction() as db:
-        await disappearance(db, 12)
-        await mirror_terminal(db, "SN1", clock_skew_seconds=-2040, terminal_tz="-3")
-        await roles.add(db, COMMAND_LINE, "Onlooker", ["clock.dashboard"])
+        await mirror_terminal(db, "SN1", clock_skew_seconds=-2040)
+        await roles.add(db, COMMAND_LINE, "Onlooker", ["clock.dashboard", right])
         bob = await accounts.find_by_email(db, "bob@example.org")
         await accounts.edit(db, COMMAND_LINE, bob.id, name=bob.name, kind=bob.type, roles=["Onlooker"])
+        await looking.look(db)
     text = (await (await sign_in("bob")).get("/clock")).text
-    assert "34 min fast. Its time zone is set to UTC-3; its punches are read in Europe/Berlin." in text
-    assert "/clock_devices" not in text
-    assert "/clock_sync" not in text
+    assert ("The clock of terminal SN1 is wrong" in text) is shown
+    assert ('href="/clock_devices?serial=SN1"' in text) is shown
+    assert "/problems" not in text
 
 
 @pytest.mark.parametrize(
@@ -395,77 +404,34 @@ def test_the_tile_of_what_is_complete(
     )
 
 
-class TestCauses:
-    """What lies behind many punches that do not count is named with its number and its remedy."""
-
-    async def test_a_terminal_whose_punches_never_count(
-        self, parts: Parts, database: Database, bob: Browser, vera: Browser
-    ) -> None:
-        await connected(parts)
-        async with database.transaction() as db:
-            await mirror_terminal(db, "T1", alias="Main gate")
-            await mirror_terminal(db, "T2", alias="Side door", kind_mark="access")
-            for serial in ("T1", "T2"):
-                times = ", ".join(f"x {TODAY} 08:{minute:02}" for minute in range(12))
-                await punch(db, "100", times, zone="Europe/Berlin", sn=serial)
-            await db.execute(update(Punch).values(import_outcome="no_direction"))
-            await daily_totals.mark_stale(db, [TODAY])
-        await daily_totals.roll_up(database, "main")
-        said = "No punch of terminal Main gate counts: 12 in 30 days say neither in nor out."
-        page = (await bob.get("/clock")).text
-        assert said in page
-        assert "Side door" not in page
-        assert 'href="/clock_devices?serial=T1"' in page
-        # Where one of them counts, or a person settled them, it is no cause.
-        async with database.transaction() as db:
-            await db.execute(update(Punch).values(settled_at_utc=datetime.now(UTC), settled_by="Bob"))
-        assert said not in (await bob.get("/clock")).text
-
-    async def test_a_department_of_which_no_person_is_bound(
-        self, parts: Parts, database: Database, bob: Browser
-    ) -> None:
-        await connected(parts)
-        async with database.transaction() as db:
-            db.add(Department(code="D1", name="Canteen"))
-            for code in ("1", "2", "3"):
-                await mirror_person(
-                    db, code, department_code="D1", state="ignored" if code == "3" else "not_found", seen=1
-                )
-                times = ", ".join(f"I {TODAY} 08:{minute:02}" for minute in range(6))
-                await punch(db, code, times, zone="Europe/Berlin")
-            await db.execute(update(Punch).values(import_outcome="not_bound"))
-        said = "No person of Canteen is bound: 12 punches of 2 people wait."
-        page = (await bob.get("/clock")).text
-        assert said in page
-        assert 'href="/clock_employees?department=D1"' in page
-        async with database.transaction() as db:
-            ada = await employ(db, "Ada Lovelace")
-            await mirror_person(db, "4", ada, department_code="D1", seen=1)
-        assert said not in (await bob.get("/clock")).text
-
-    async def test_a_clock_of_which_no_person_is_bound_is_one_line(
-        self, parts: Parts, database: Database, bob: Browser
-    ) -> None:
-        await connected(parts)
-        async with database.transaction() as db:
-            for department, name in (("D1", "Canteen"), ("D2", "Office")):
-                db.add(Department(code=department, name=name))
-                for code in (f"{department}a", f"{department}b"):
-                    await mirror_person(db, code, department_code=department, state="not_found", seen=1)
-                    times = ", ".join(f"I {TODAY} 08:{minute:02}" for minute in range(6))
-                    await punch(db, code, times, zone="Europe/Berlin")
-            await db.execute(update(Punch).values(import_outcome="not_bound"))
-        page = squeezed((await bob.get("/clock")).text)
-        after = page.split("No person is bound: 24 punches of 4 people wait.")[1]
-        assert after.split("</a>")[0].endswith("Add or bind them")
-        assert 'href="/clock_employees"' in after.split("</a>")[0]
-        assert "No person of" not in page
-        async with database.transaction() as db:
-            ada = await employ(db, "Ada Lovelace")
-            await mirror_person(db, "4", ada, department_code="D1", seen=1)
-        page = (await bob.get("/clock")).text
-        assert "No person is bound" not in page
-        assert "No person of Office is bound: 12 punches of 2 people wait." in page
+async def test_what_keeps_punches_from_counting_is_named_with_its_number(
+    parts: Parts, database: Database, bob: Browser
+) -> None:
+    await connected(parts)
+    async with database.transaction() as db:
+        await mirror_terminal(db, "T1", alias="Main gate")
+        await punch(
+            db, "100", ", ".join(f"x {TODAY} 08:{minute:02}" for minute in range(12)), zone="Europe/Berlin", sn="T1"
+        )
+        await db.execute(update(Punch).values(import_outcome="no_direction"))
+        db.add(Department(code="D1", name="Canteen"))
+        for code in ("1", "2"):
+            await mirror_person(db, code, department_code="D1", state="not_found", seen=1)
+            times = ", ".join(f"I {TODAY} 08:{minute:02}" for minute in range(6))
+            await punch(db, code, times, zone="Europe/Berlin")
+        await db.execute(update(Punch).where(Punch.emp_code != "100").values(import_outcome="not_bound"))
+        await daily_totals.mark_stale(db, [TODAY])
+        await looking.look(db)
+    page = squeezed((await bob.get("/clock")).text)
+    for said in (
+        "No punch of terminal Main gate counts: they say neither in nor out",
+        "Most people of Canteen are not bound",
+    ):
+        assert "holds 12 punches" in page.partition(said)[2].partition("</li>")[0], said
+    async with database.transaction() as db:
+        await db.execute(update(Punch).values(settled_at_utc=datetime.now(UTC), settled_by="Bob"))
+        await looking.look(db)
+    assert "holds 12 punches" not in (await bob.get("/clock")).text
 
 
 class TestComparison:

@@ -12,11 +12,13 @@ from sqlalchemy import func, insert, select
 from app.accounts import accounts, roles
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Job
+from app.clock.models import Device
 from app.db.session import Database
 from app.host.pages.problems import snoozes
 from app.problems import counting, looking
 from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem
+from tests.clock.mirrored import mirror_terminal
 from tests.conftest import Browser
 from tests.host.signing_in import user_id_of
 from tests.markup import squeezed
@@ -83,7 +85,11 @@ class TestList:
         soon, now = datetime.now(UTC) + timedelta(hours=1), datetime.now(UTC)
         me = await user_id_of(database, "alice")
         await have(
-            database, "job_failed", 3, facts={"department": "D1", "department_name": "Canteen", "terminal": "T/1"}
+            database,
+            "job_failed",
+            3,
+            subject_type="terminal",
+            facts={"department": "Canteen", "terminal": "T/1", "name": "Gate"},
         )
         await have(database, "import_failed", 2, assigned_to=me, snoozed_until=soon)
         await have(database, "import_failed", 4, closed_at=now, closed_by="itself", stands=False)
@@ -93,7 +99,7 @@ class TestList:
             "state=closed": 4,
             "state=snoozed&mine=1": 2,
             "mine=1": 0,
-            "department=D1": 3,
+            "department=Canteen": 3,
             "terminal=T%2F1": 3,
             "severity=critical": 0,
             "kind=job_failed&kind=import_failed": 3,
@@ -105,7 +111,7 @@ class TestList:
             shown = len(re.findall(r'<a href="/problems/\d+[^"]*" data-drawer', page.text))
             assert (shown, lines.text.count("\n")) == (number, number), query
         page = (await alice.get("/problems")).text
-        assert '<option value="D1">Canteen</option>' in page
+        assert '<option value="T/1">Gate</option>' in page
         assert "2 snoozed" in page
 
     async def test_none_says_that_muster_looks_by_itself(self, alice: Browser) -> None:
@@ -144,7 +150,8 @@ class TestRights:
         (one,) = await have(database, "job_failed", 1)
         assert "job_failed 0" not in (await bob.get("/problems")).text
         assert (await bob.get(f"/problems/{one}")).status_code == 404
-        assert (await bob.get("/problems?export=jsonl")).text == ""
+        for query in ("", "&kind=job_failed", "&kind=job_failed&kind=terminal_skew"):
+            assert (await bob.get(f"/problems?export=jsonl{query}")).text == ""
         acted = await bob.submit(
             "/problems/bulk?", {"action": "assign_me", "all": "1", "confirmed": "1", "number": "1"}
         )
@@ -258,6 +265,22 @@ class TestBulk:
         assert "1 problem was given their remedy." in answer.text
         async with database.transaction() as db:
             assert await db.scalar(select(Job.status)) == "queued"
+
+    async def test_a_remedy_that_asks_which_way_is_for_one_kind_at_a_time(
+        self, database: Database, alice: Browser
+    ) -> None:
+        async with database.transaction() as db:
+            await mirror_terminal(db, "no_direction-0")
+        await have(database, "no_direction", 1, subject_type="terminal")
+        refused = await alice.submit("/problems/bulk", {"action": "remedy", "all": "1"})
+        assert (refused.status_code, "open the kind first" in refused.text) == (409, True)
+        one = "?kind=no_direction"
+        asked = await alice.submit(f"/problems/bulk{one}", {"action": "remedy", "all": "1"})
+        assert '<option value="in">' in squeezed(asked.text)
+        assert (await self.agreed(alice, one, action="remedy", all="1", choice="up")).status_code == 422
+        await self.agreed(alice, one, action="remedy", all="1", choice="in")
+        async with database.transaction() as db:
+            assert await db.scalar(select(Device.direction)) == "in"
 
     async def test_more_than_a_thousand_are_a_job(self, database: Database, alice: Browser) -> None:
         await have(database, "job_failed", 1001)

@@ -155,6 +155,7 @@ async def _standing(ctx: Context, now: datetime) -> dict[str, Any]:
     return {
         "connection": found,
         "health": health.of(found, now),
+        "connection_kinds": health.PROBLEM_KINDS,
         "settings": settings,
         "run": described(current, settings, now) if current else None,
         "next_due": await run_rows.next_due(ctx.db),

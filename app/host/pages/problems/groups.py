@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from sqlalchemy import ColumnElement, Select, func, select, true
 
 from app.counting import count
-from app.host.pages.problems.problem_list import RANK, SEVERITIES, TONES, URL, label_of
+from app.host.pages.problems.problem_list import RANK, SEVERITIES, TONES, URL, label_of, only_kind
 from app.long_acts import progress
 from app.problems.models import Problem
 from app.web import lists
@@ -76,8 +76,7 @@ class GroupedList(ListPage):
 
 def is_wanted(query: Query) -> bool:
     """Rows by kind, unless the address names one kind, an order or closed problems."""
-    is_list = query.get("sort") or query.get("page") or query.get("state") == "closed"
-    return not is_list and len([one for one in query.getall("kind", []) if str(one).strip()]) != 1
+    return not (query.get("sort") or query.get("page") or query.get("state") == "closed" or only_kind(query))
 
 
 async def load(ctx: Context, spec: ListSpec, base: Select[Any]) -> GroupedList:

@@ -1,6 +1,5 @@
 """`/problems`: the list by kind, and one problem with its facts and its history. What people do with them: problem_acts.py."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from app.host.pages.problems.problem_list import (
     URL,
     base,
     label_of,
+    place_of,
     spec_of,
 )
 from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
@@ -97,12 +97,6 @@ def tools(ctx: Context) -> dict[str, Any]:
 
 def snoozed_words(until: datetime, zone: PageZone) -> str:
     return "until it changes" if until == UNTIL_IT_CHANGES else f"until {zone.time(until)}"
-
-
-def place_of(row: Any) -> str:
-    """The address of the page that a problem is about."""
-    facts: Mapping[str, Any] = row.facts
-    return kinds()[row.kind].url(row.subject_id, facts)
 
 
 def note_of(row: Any, zone: PageZone) -> str:

@@ -2,25 +2,26 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from sqlalchemy import Select
 
 from app.counting import count
 from app.errors import Conflict, Invalid
 from app.host.pages.problems import remedies
-from app.host.pages.problems.problem_list import URL, able, base, spec_of
+from app.host.pages.problems.given import asked_by, choice_of, given, only_remedy, snooze_until
+from app.host.pages.problems.problem_list import URL, able, base, only_kind, spec_of
 from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
-from app.host.pages.problems.snoozes import SNOOZES, until
+from app.host.pages.problems.snoozes import SNOOZES
 from app.long_acts.over_lists import SliceOutcome
 from app.problems import acts, queries
 from app.problems.kinds import kinds
-from app.texts import whole
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
-from app.web.context import LARGEST_ID, Context
+from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import Query
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
@@ -59,8 +60,8 @@ async def _dismiss(ctx: Context, ids: Sequence[int], given: Given) -> int:
     return len(await acts.dismiss(ctx.db, ctx.actor, ids, kinds_seen(ctx), given["note"]))
 
 
-async def _remedy(ctx: Context, ids: Sequence[int], _: Given) -> int:
-    return await remedies.run(ctx, ids)
+async def _remedy(ctx: Context, ids: Sequence[int], given: Given) -> int:
+    return await remedies.run(ctx, ids, given["choice"])
 
 
 def _snoozed(label: str, said: str) -> ProblemAct:
@@ -103,12 +104,16 @@ def _long(action: str) -> LongBulk:
     chosen = ACTS[action]
 
     async def rows(ctx: Context, query: Query, _: str) -> BulkRows:
-        return BulkRows(await spec_of(ctx, query), base(ctx, query).where(able(action, ctx.user.permissions)))
+        return BulkRows(await spec_of(ctx, query), _rows(ctx, query, action))
 
     async def changes(ctx: Context, ids: Sequence[int], given: Given) -> SliceOutcome:
         return SliceOutcome(await chosen.verb(ctx, ids, given))
 
     return LongBulk(f"problems.{action}", chosen.doing, chosen.past, WHAT, ACT, rows, changes, sees=SEE, page=URL)
+
+
+def _rows(ctx: Context, query: Query, action: str) -> Select[Any]:
+    return base(ctx, query).where(able(action, ctx.user.permissions, only_kind(query)))
 
 
 LONG = {action: _long(action) for action in ACTS}
@@ -117,22 +122,21 @@ LONG = {action: _long(action) for action in ACTS}
 @post(f"{URL}/bulk", guards=[MAY], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     action = await action_of(ctx, ACTS)
-    chosen, given = ACTS[action], await _given(ctx, action)
+    chosen, told = ACTS[action], await given(ctx, action)
 
     async def ask_of_many(which: str) -> dict[str, Any]:
         return await _question(ctx, action, which)
 
-    if answer := await at_length(ctx, LONG[action], URL, ask_of_many, what=given):
+    if answer := await at_length(ctx, LONG[action], URL, ask_of_many, what=told):
         return answer
     query = ctx.request.query_params
-    rows = base(ctx, query).where(able(action, ctx.user.permissions))
-    ids = await chosen_ids(ctx, await spec_of(ctx, query), rows)
+    ids = await chosen_ids(ctx, await spec_of(ctx, query), _rows(ctx, query, action))
 
     async def ask() -> dict[str, Any]:
         return await _question(ctx, action, count(len(ids), *WHAT))
 
     async def act() -> str:
-        number = await chosen.verb(ctx, ids, given)
+        number = await chosen.verb(ctx, ids, told)
         return f"{count(number, 'problem was', 'problems were')} {chosen.past}."
 
     none = Conflict(_none_of_them(action))
@@ -142,12 +146,12 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 @post(f"{URL}/{{problem_id:int}}/assign", guards=[MAY], status_code=200)
 async def assign(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
     to_me = (await ctx.form()).get("me") == "1"
-    given = await _given(ctx, "assign_me" if to_me else "assign", confirmed=True)
-    await _assign(ctx, [problem_id], given)
+    told = await given(ctx, "assign_me" if to_me else "assign", confirmed=True)
+    await _assign(ctx, [problem_id], told)
     return await _back(
         ctx,
         problem_id,
-        "The problem was assigned." if given["user_id"] else "The problem is assigned to no person now.",
+        "The problem was assigned." if told["user_id"] else "The problem is assigned to no person now.",
     )
 
 
@@ -156,7 +160,7 @@ async def snooze(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Re
     word = str((await ctx.form()).get("until", ""))
     if word not in ("", *SNOOZES):
         raise Invalid("Choose one of the snoozes that the page offers.")
-    await _snooze(ctx, [problem_id], await _until(ctx, word))
+    await _snooze(ctx, [problem_id], await snooze_until(ctx, word))
     said = f"The problem is snoozed {SNOOZES[word].lower()}." if word else "The problem stands in the list again."
     return await _back(ctx, problem_id, said)
 
@@ -179,7 +183,7 @@ async def ask_to_dismiss(ctx: NamedDependency[Context], problem_id: FromPath[int
 
 @post(f"{URL}/{{problem_id:int}}/dismiss", guards=[MAY], status_code=200)
 async def dismiss(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
-    await _dismiss(ctx, [problem_id], await _given(ctx, "dismiss", confirmed=True))
+    await _dismiss(ctx, [problem_id], await given(ctx, "dismiss", confirmed=True))
     return await _back(ctx, problem_id, "The problem was dismissed.")
 
 
@@ -198,52 +202,8 @@ async def apply_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int])
     """Takes the right of the act itself, beside the one to see the problem."""
     row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     wanted = remedies.remedy_of(ctx, kinds()[row.kind])
-    choice = str((await ctx.form()).get("choice", ""))
-    if wanted.choices and choice not in dict(wanted.choices):
-        raise Invalid.at("choice", "Choose one of the ways that the page offers.")
-    await remedies.run(ctx, [problem_id], choice)
+    await remedies.run(ctx, [problem_id], choice_of(wanted, str((await ctx.form()).get("choice", ""))))
     return await _back(ctx, problem_id, f"{wanted.label}: done. The problem closes by itself once it is mended.")
-
-
-async def _back(ctx: Context, problem_id: int, said: str) -> Response[Any]:
-    return await done(ctx, f"{URL}/{problem_id}", said)
-
-
-async def _given(ctx: Context, action: str, *, confirmed: bool | None = None) -> dict[str, Any]:
-    """What the form says besides. While the question is still to be asked, what it will ask for is left empty. Raises Invalid."""
-    form = await ctx.form()
-    agreed = form.get("confirmed") == "1" if confirmed is None else confirmed
-    match action.partition("_")[0]:
-        case "snooze":
-            return await _until(ctx, action.removeprefix("snooze_"))
-        case "wake":
-            return {"until": None}
-        case "dismiss":
-            return {"note": _why(str(form.get("note", ""))) if agreed else ""}
-    if action in ("assign_me", "unassign"):
-        return {"user_id": ctx.user.id if action == "assign_me" else None}
-    return {"user_id": _user(str(form.get("user_id", "")))} if action == "assign" and agreed else {}
-
-
-async def _until(ctx: Context, word: str) -> dict[str, Any]:
-    zone = await ctx.zone()
-    return {"until": until(word, datetime.now(UTC), zone.info).isoformat() if word else None}
-
-
-def _why(note: str) -> str:
-    if not note.strip():
-        raise Invalid.at("note", "Say why in a line: others read it in the history.")
-    return note
-
-
-def _user(text: str) -> int | None:
-    """None for no person. Raises Invalid."""
-    if not text:
-        return None
-    user_id = whole(text, len(str(LARGEST_ID)))
-    if user_id is None or user_id > LARGEST_ID:
-        raise Invalid.at("user_id", "Choose a person of the list.")
-    return user_id
 
 
 async def _question(ctx: Context, action: str, which: str) -> dict[str, Any]:
@@ -252,8 +212,14 @@ async def _question(ctx: Context, action: str, which: str) -> dict[str, Any]:
     if chosen.needs == "note":
         asked |= {"note": "", "why": True}
     if chosen.needs == "user":
-        asked["people"] = await people_offered(ctx)
+        asked["pick"] = {"name": "user_id", "label": "Person", "options": await people_offered(ctx)}
+    if action == "remedy" and (remedy := only_remedy(ctx)):
+        asked |= asked_by(remedy, which)
     return asked
+
+
+async def _back(ctx: Context, problem_id: int, said: str) -> Response[Any]:
+    return await done(ctx, f"{URL}/{problem_id}", said)
 
 
 def _none_of_them(action: str) -> str:
@@ -261,7 +227,10 @@ def _none_of_them(action: str) -> str:
         case "dismiss":
             return "None of these problems can be dismissed: each closes when it is mended. Their remedies say how."
         case "remedy":
-            return "None of these problems has a remedy that is safe for many at once, or you may not apply it. Open them one by one."
+            return (
+                "None of these problems has a remedy that is safe for many at once, or you may not apply it. Where a remedy asks"
+                " which way, open the kind first."
+            )
         case "wake":
             return "None of these problems is snoozed."
     return "These problems are closed already. Reload the page."

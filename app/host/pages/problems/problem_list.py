@@ -11,7 +11,7 @@ from app.db.among import among
 from app.db.searching import contains
 from app.host.pages.problems.seen import ACT, kinds_seen
 from app.host.pages.problems.snoozes import SNOOZES
-from app.problems.kinds import kinds
+from app.problems.kinds import ProblemKind, kinds
 from app.problems.models import Problem
 from app.problems.queries import IS_OPEN, IS_SNOOZED, shown_name
 from app.web.context import Context
@@ -26,9 +26,9 @@ RANK: ColumnElement[int] = case({"critical": 2, "warning": 1}, value=Problem.sev
 # Above whatever a problem may hold.
 _HARM = RANK * literal(10**12, BigInteger) + Problem.held_punches
 DEPARTMENT, TERMINAL = Problem.facts["department"].astext, Problem.facts["terminal"].astext
-# What the filters of these names compare; rows show the name of a department or terminal where the facts have one.
-_SHOWN_DEPARTMENT = func.coalesce(Problem.facts["department_name"].astext, DEPARTMENT)
-_SHOWN_TERMINAL = func.coalesce(Problem.facts["terminal_name"].astext, TERMINAL)
+# Problems of a terminal know what it is called, those of people only its serial number.
+_TERMINAL_NAME = case((Problem.subject_type == "terminal", Problem.facts["name"].astext))
+_SHOWN_TERMINAL = func.coalesce(_TERMINAL_NAME, TERMINAL)
 _COLUMNS: tuple[Any, ...] = (
     Problem.id,
     Problem.kind,
@@ -46,7 +46,7 @@ _COLUMNS: tuple[Any, ...] = (
     Problem.closed_by,
     case((IS_SNOOZED, Problem.snoozed_until)).label("snoozed_until"),
     Problem.assigned_to,
-    _SHOWN_DEPARTMENT.label("department"),
+    DEPARTMENT.label("department"),
     _SHOWN_TERMINAL.label("terminal"),
     shown_name(Problem.assigned_to).label("assignee"),
 )
@@ -83,7 +83,7 @@ COLUMNS = (
         hint="Punches that it keeps from counting",
     ),
     Column("held_people", "People", lambda row: row.held_people, Problem.held_people, numeric=True),
-    Column("department", "Department", lambda row: row.department, _SHOWN_DEPARTMENT, shown=False),
+    Column("department", "Department", lambda row: row.department, DEPARTMENT, shown=False),
     Column("terminal", "Terminal", lambda row: row.terminal, _SHOWN_TERMINAL, shown=False),
     Column("assignee", "Assigned to", lambda row: row.assignee, User.name),
     Column("snoozed_until", "Snoozed until", lambda row: row.snoozed_until, Problem.snoozed_until, shown=False),
@@ -99,18 +99,37 @@ def base(ctx: Context, query: Query) -> Select[Any]:
     return rows if str(query.get("state") or "").strip() else rows.where(IS_OPEN, ~IS_SNOOZED)
 
 
-def able(action: str, may: Collection[str]) -> ColumnElement[bool]:
-    """Problems that a bulk act can change. `may`: the permissions of the person."""
+def only_kind(query: Query) -> str:
+    """The one kind that the address asks for, "" where it asks for none or several."""
+    asked = [str(one) for one in query.getall("kind", []) if str(one).strip()]
+    return asked[0] if len(asked) == 1 else ""
+
+
+def able(action: str, may: Collection[str], only: str = "") -> ColumnElement[bool]:
+    """Problems that a bulk act can change. `may`: the permissions of the person. A remedy that asks which way is taken for many only where
+    the list shows that kind alone."""
     if action == "dismiss":
         return IS_OPEN & among(Problem.kind, [one.name for one in kinds().values() if one.dismissible])
     if action == "remedy":
-        safe = [one.name for one in kinds().values() if one.remedy and one.remedy.many and one.remedy.needs in may]
-        return IS_OPEN & among(Problem.kind, safe)
+        return IS_OPEN & among(Problem.kind, [one.name for one in kinds().values() if _is_safe(one, may, only)])
     return IS_SNOOZED if action == "wake" else IS_OPEN
+
+
+def _is_safe(kind: ProblemKind, may: Collection[str], only: str) -> bool:
+    remedy = kind.remedy
+    if remedy is None or not remedy.many or remedy.needs not in may:
+        return False
+    return not remedy.choices or kind.name == only
 
 
 def label_of(kind: str) -> str:
     return kinds()[kind].label if kind in kinds() else kind
+
+
+def place_of(row: Any) -> str:
+    """The address of the page that a problem is about."""
+    facts: Mapping[str, Any] = row.facts
+    return kinds()[row.kind].url(row.subject_id, facts)
 
 
 async def spec_of(ctx: Context, query: Query) -> ListSpec:
@@ -127,7 +146,8 @@ async def spec_of(ctx: Context, query: Query) -> ListSpec:
         columns=_shown_of_closed(COLUMNS) if closed else COLUMNS,
         filters=_filters(
             ctx.user.id,
-            seen,
+            # Links of other pages name several kinds, and not everybody sees all of them.
+            {*seen, *(one for one in query.getall("kind", []) if one in kinds())},
             _with_asked(query, "department", offered.departments),
             _with_asked(query, "terminal", offered.terminals),
         ),
@@ -150,9 +170,10 @@ def _shown_of_closed(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 
 
 def _filters(
-    user_id: int, seen: Collection[str], departments: Mapping[str, str], terminals: Mapping[str, str]
+    user_id: int, offered: Collection[str], departments: Mapping[str, str], terminals: Mapping[str, str]
 ) -> tuple[Filter, ...]:
-    by_severity = sorted((kinds()[name] for name in seen), key=lambda one: list(SEVERITIES).index(one.severity))
+    rank = list(SEVERITIES)
+    by_severity = sorted(map(kinds().__getitem__, offered), key=lambda one: (rank.index(one.severity), one.label))
     return (
         Filter("q", "Search", contains(Problem.title, Problem.subject_id), placeholder="Words of the problem"),
         Filter(
@@ -180,10 +201,8 @@ def _offered(seen: Collection[str]) -> Select[Any]:
     here = among(Problem.kind, seen), IS_OPEN
 
     def of(value: ColumnElement[str], shown: ColumnElement[str]) -> ScalarSelect[Any]:
-        pairs = select(value.label("value"), func.max(shown).label("shown")).where(*here, value.is_not(None))
-        found = pairs.group_by(value).subquery()
+        pairs = select(value.label("value"), func.coalesce(func.max(shown), value).label("shown"))
+        found = pairs.where(*here, value != "").group_by(value).subquery()
         return select(func.jsonb_object_agg(found.c.value, found.c.shown)).scalar_subquery()
 
-    return select(
-        of(DEPARTMENT, _SHOWN_DEPARTMENT).label("departments"), of(TERMINAL, _SHOWN_TERMINAL).label("terminals")
-    )
+    return select(of(DEPARTMENT, DEPARTMENT).label("departments"), of(TERMINAL, _TERMINAL_NAME).label("terminals"))

@@ -1,0 +1,74 @@
+"""What people say besides, when they act on problems: whom, until when, why, which way; and how a question asks for it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from app.errors import Invalid
+from app.host.pages.problems.problem_list import only_kind
+from app.host.pages.problems.snoozes import until
+from app.problems.kinds import Remedy, kinds
+from app.texts import whole
+from app.web.context import LARGEST_ID, Context
+
+
+async def given(ctx: Context, action: str, *, confirmed: bool | None = None) -> dict[str, Any]:
+    """What the form says besides. While the question is still to be asked, what it will ask for is left empty. Raises Invalid."""
+    form = await ctx.form()
+    agreed = form.get("confirmed") == "1" if confirmed is None else confirmed
+    match action.partition("_")[0]:
+        case "snooze":
+            return await snooze_until(ctx, action.removeprefix("snooze_"))
+        case "wake":
+            return {"until": None}
+        case "dismiss":
+            return {"note": _why(str(form.get("note", ""))) if agreed else ""}
+        case "remedy":
+            remedy = only_remedy(ctx)
+            return {"choice": choice_of(remedy, str(form.get("choice", ""))) if agreed and remedy else ""}
+    if action in ("assign_me", "unassign"):
+        return {"user_id": ctx.user.id if action == "assign_me" else None}
+    return {"user_id": _user(str(form.get("user_id", "")))} if action == "assign" and agreed else {}
+
+
+def asked_by(remedy: Remedy, which: str) -> dict[str, Any]:
+    asked: dict[str, Any] = {"verb": f"{remedy.label}:", "what": which}
+    if remedy.asks:
+        asked["consequence"] = f"{remedy.asks} Each closes by itself once it is mended."
+    if remedy.choices:
+        options = [{"value": value, "label": label} for value, label in remedy.choices]
+        asked["pick"] = {"name": "choice", "label": "How", "options": options}
+    return asked
+
+
+def only_remedy(ctx: Context) -> Remedy | None:
+    """Of the kind that the list shows alone."""
+    kind = kinds().get(only_kind(ctx.request.query_params))
+    return kind.remedy if kind else None
+
+
+def choice_of(remedy: Remedy, word: str) -> str:
+    """Raises Invalid where the remedy has several ways, and this is none of them."""
+    if remedy.choices and word not in dict(remedy.choices):
+        raise Invalid.at("choice", "Choose one of the ways that the page offers.")
+    return word if remedy.choices else ""
+
+
+async def snooze_until(ctx: Context, word: str) -> dict[str, Any]:
+    zone = await ctx.zone()
+    return {"until": until(word, datetime.now(UTC), zone.info).isoformat() if word else None}
+
+
+def _why(note: str) -> str:
+    if not note.strip():
+        raise Invalid.at("note", "Say why in a line: others read it in the history.")
+    return note
+
+
+def _user(text: str) -> int | None:
+    """None for no person. Raises Invalid."""
+    if not text:
+        return None
+    user_id = whole(text, len(str(LARGEST_ID)))
+    if user_id is None or user_id > LARGEST_ID:
+        raise Invalid.at("user_id", "Choose a person of the list.")
+    return user_id

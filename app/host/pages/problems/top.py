@@ -1,0 +1,52 @@
+"""The most harmful problems, as other pages show them: a line for each kind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from litestar.datastructures import MultiDict
+
+from app.host.pages.problems import groups
+from app.host.pages.problems.groups import ProblemKindRows
+from app.host.pages.problems.problem_list import URL, base, place_of
+from app.host.pages.problems.seen import SEE, open_problems
+from app.web.context import Context
+
+MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemLine:
+    """One problem, or several of a kind. `url` lists them, or shows the one; `in_drawer` says so. `place`: the page that one is about."""
+
+    sentence: str
+    holds: str
+    tone: str
+    url: str
+    in_drawer: bool
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopOfProblems:
+    """`number` of open problems in all, snoozed ones included; `url` lists them, "" for who may not open that list."""
+
+    lines: Sequence[ProblemLine]
+    number: int
+    url: str
+
+
+async def top(ctx: Context) -> TopOfProblems:
+    """Of the kinds whose page the person may open. One statement, and none where nothing is open."""
+    number, may = open_problems(ctx), ctx.may(SEE)
+    found = await groups.top(ctx, base(ctx, MultiDict()), MOST) if number else []
+    return TopOfProblems([_line(one, may=may) for one in found], number, URL if may else "")
+
+
+def _line(group: ProblemKindRows, *, may: bool) -> ProblemLine:
+    row = group.rows[0]
+    place = place_of(row)
+    if group.problems == 1:
+        url = f"{URL}/{row.id}" if may else place
+        return ProblemLine(row.title, group.holds, group.tone, url, may, place if may else "")
+    said = f"{group.label}: {group.number}"
+    return ProblemLine(said, group.holds, group.tone, group.url if may else place, in_drawer=False, place="")
