@@ -1,13 +1,29 @@
 """Connects the modules with what asks them, none of which knows another: listeners to the host, and offers to its pages."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from app.registry import modules
+
+if TYPE_CHECKING:
+    from app.db.session import Database
+    from app.secrets import KeyRing
 
 
 def connect() -> None:
     """Has each module register its listeners (`_connect` in `app/MODULE/module.py`). Every process calls it once, and may call it
     twice."""
+    from app.host.problem_kinds import keys
+
     for module in modules():
         module.connect()
+    keys.offer(_what_does_not_open)
+
+
+async def _what_does_not_open(database: "Database", ring: "KeyRing") -> Sequence[str]:
+    from app import sealed
+
+    return (await sealed.examine(database, ring)).broken
 
 
 def connect_pages() -> None:

@@ -17,6 +17,7 @@ from app.clock.settings import EARLIEST, ClockSettings
 from app.errors import Refusal
 from app.outbound.client import Limits
 from app.outbound.strict_json import MAX_DEPTH
+from app.problems.kinds import kinds
 from app.registry import modules
 from app.web import help as manual
 from app.web.errors import Gone
@@ -270,3 +271,10 @@ def test_every_address_of_help_that_is_written_out_is_there() -> None:
 
 def test_every_setting_of_the_clock_says_where_help_tells_more() -> None:
     assert set(FORM.fields) - set(ABOUT) == {"show_photos", "show_temperature"}
+
+
+def test_the_page_of_problems_lists_every_kind_as_it_is() -> None:
+    rows = re.findall(r"(?m)^\| `(\w+)`( †)? \| ([^|]+) \| (\w+) \| [^|]+ \| [^|]+ \|$", pages()["problems.md"])
+    said = {name: (label, severity, bool(mark)) for name, mark, label, severity in rows}
+    assert said == {one.name: (one.label, one.severity, one.platform_only) for one in kinds().values()}
+    assert len(rows) == len(said)

@@ -166,7 +166,7 @@ async def test_tables_from_which_a_newer_program_took_what_this_one_needs_are_a_
 async def test_a_portal_over_older_tables_is_not_ready_and_one_over_newer_is(
     visitor: Browser, urls: DatabaseUrls
 ) -> None:
-    assert (await visitor.get("/health/ready")).json() == {"status": "ready"}
+    assert (await visitor.get("/health/ready")).json() == {"status": "ready", "workers": 0}
     with at_step(urls, "main", OLD):
         answer = await visitor.get("/health/ready")
         assert (answer.status_code, "migrate:modules" in answer.text) == (503, True)

@@ -311,7 +311,9 @@ def test_every_address_for_programs_is_asked(app: Any) -> None:
 
 async def test_no_request_breaks_an_answer_to_a_program(visitor: Browser, parts: Parts, token: Any) -> None:
     async with one_of_each(parts) as found:
-        bearer = f"Bearer {await token('alice', 'clock:read', 'attendance:read', 'surveys:read', 'me')}"
+        bearer = (
+            f"Bearer {await token('alice', 'clock:read', 'attendance:read', 'surveys:read', 'problems:read', 'me')}"
+        )
         await _send_parameters(visitor, found, bearer)
         await _send_bodies(visitor, found, f"Bearer {await token('alice', 'me')}")
 

@@ -32,7 +32,7 @@ PUBLIC = {
     "/v1/api/auth/token": "it is where tokens come from",
 }
 # Of the host, which has no switch.
-WITHOUT_MODULE = {"/api/v1/attendance"}
+WITHOUT_MODULE = {"/api/v1/attendance", "/api/v1/problems"}
 # Pages that a program opens too, because rows of an API lead there.
 BY_TOKEN_TOO = {"/clock_employees/{employee_id}/photo", "/clock_transactions/{punch_id}/photo"}
 NOWHERE = "987654321"
@@ -102,13 +102,19 @@ async def test_the_apis_refuse_a_wrong_method_last(app: Any, visitor: Browser, t
     tokens = {
         None: (401, "unauthorized"),
         await token("alice", "nothing"): (403, "insufficient_scope"),
-        await token("alice", "clock:read", "attendance:read", "surveys:read", "me"): (405, "method_not_allowed"),
-        await token("eve", "clock:read", "attendance:read", "surveys:read", "me"): (404, "module_unavailable"),
+        await token("alice", "clock:read", "attendance:read", "surveys:read", "problems:read", "me"): (
+            405,
+            "method_not_allowed",
+        ),
+        await token("eve", "clock:read", "attendance:read", "surveys:read", "problems:read", "me"): (
+            404,
+            "module_unavailable",
+        ),
     }
     async with database.shared_transaction() as db:
         await policies.write(db, "globex", {"module_clock": False, "module_surveys": False})
     addresses = offered(app)
-    assert len(addresses) == 21
+    assert len(addresses) == 22
     for named, methods in addresses.items():
         path = address(named)
         for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"} - methods:

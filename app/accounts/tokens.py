@@ -49,6 +49,11 @@ SCOPES: dict[str, TokenScope] = {
         "changes nothing.",
         ("surveys.view",),
     ),
+    "problems:read": TokenScope(
+        "Read problems",
+        "What a person should do, of the kinds that the owner sees, over the integration API. It changes nothing.",
+        ("host.problems",),
+    ),
     "me": TokenScope(
         "Act as its owner in a mobile app",
         "The owner’s apps and ratings, and the surveys that wait for them, over the end-user API.",

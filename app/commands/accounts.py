@@ -64,7 +64,7 @@ def user_create(
     "scopes",
     multiple=True,
     required=True,
-    type=click.Choice(("clock:read", "attendance:read", "surveys:read", "me", "metrics:read")),
+    type=click.Choice(("clock:read", "attendance:read", "surveys:read", "problems:read", "me", "metrics:read")),
 )
 @click.option("--days", type=click.IntRange(1, 3650), help="Days until it expires; default: never.")
 @click.option("--name", default="", help="What it is for; shown in the list of tokens.")

@@ -42,18 +42,22 @@ def _accusation(verdict: "LedgerVerdict", workspace: str) -> str:
 
 
 async def _verify(parts: "Parts", *, workspace: str) -> "LedgerVerdict":
-    """At the replica, where there is one that has all of this moment. If that breaks off, once more at the primary."""
-    from app.db.replica import FAULTS
-    from app.surveys.ledger import verifying
+    """What it finds on the platform is a problem, until it fits again."""
+    from app import wiring
+    from app.surveys.problem_kinds import ledger
 
-    replica = parts.replica
+    wiring.connect()
     with _bar() as show:
-        if replica is not None and await replica.has_everything(parts.database, workspace):
-            try:
-                return await verifying.verify(replica.files, parts.keys, workspace, show)
-            except FAULTS:
-                click.echo("The replica broke off. The primary is read.", err=True)
-        return await verifying.verify(parts.database, parts.keys, workspace, show)
+        verdict = await ledger.verify(
+            parts,
+            workspace,
+            report=show,
+            broke_off=lambda: click.echo("The replica broke off. The primary is read.", err=True),
+        )
+    if workspace == frame.PLATFORM:
+        async with parts.database.transaction(workspace) as db:
+            await ledger.tell(db, verdict)
+    return verdict
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from app.accounts import housekeeping
 from app.accounts.models import Job
 from app.alerts import news, telling, writing
 from app.db.session import PLATFORM, workspace_of
-from app.host.problem_kinds import failing_webhooks, mail_failing
+from app.host.problem_kinds import failing_webhooks, keys, mail_failing
 from app.jobs import Claim, Function
 from app.long_acts import over_lists
 from app.long_acts.models import LongAct
@@ -67,6 +67,10 @@ async def tell_alerts(parts: Parts, claim: Claim) -> None:
     await telling.tell(parts, claim.workspace)
 
 
+async def check_keys(parts: Parts, _: Claim) -> None:
+    await keys.check(parts)
+
+
 async def send_mail(parts: Parts, claim: Claim) -> None:
     await sending.send_due(parts, claim.workspace, _writers())
     async with parts.database.transaction(PLATFORM) as db:
@@ -95,6 +99,8 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
     async with parts.database.transaction(workspace) as db:
         if workspace == PLATFORM:
             await jobs.request_daily(db, "housekeeping")
+            if await keys.is_due(db, datetime.now(UTC)):
+                await jobs.request(db, keys.JOB)
         sends_mail = outbox.is_on(parts.settings)
         mail_due = await _asked(db, outbox.JOB, await sending.next_due(db)) if sends_mail else None
         alert_due = await _asked(db, news.JOB, await news.next_at(db)) if sends_mail else None
@@ -130,6 +136,7 @@ async def _asked(db: AsyncSession, job: str, due: datetime | None) -> datetime |
 
 FUNCTIONS: Mapping[str, Function] = {
     "housekeeping": tidy,
+    keys.JOB: check_keys,
     "long_act": carry_on,
     looking.JOB: look_for_problems,
     news.JOB: tell_alerts,

@@ -22,7 +22,7 @@ PERMISSIONS = (
             Permission(
                 "host.problems.edit",
                 "Work on problems",
-                "Give problems to somebody, put them off, and dismiss them.",
+                "Say who does what about a problem, put it off, and dismiss it.",
                 (OPERATOR,),
             ),
         ),
@@ -182,6 +182,7 @@ SUBJECTS = {
 }
 JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
+    "keys_check": JobKind("Try the secret keys", timeout=timedelta(minutes=30)),
     "problems_sweep": JobKind("Look for problems", timeout=timedelta(minutes=5)),
     # Each attempt continues where the last one ended, so that many are worth it.
     "alerts": JobKind("Tell people of problems", timeout=timedelta(minutes=10)),
@@ -200,13 +201,14 @@ def _audited() -> Any:
 
 
 def _site() -> "Site":
-    from app.host import pages
+    from app.host import api, pages
     from app.host.pages import health, metrics
     from app.web.site import Site
 
     return Site(
         pages=pages.ROUTES,
-        apis=(*health.ROUTES, *metrics.ROUTES, *pages.FROM_OUTSIDE),
+        apis=(*health.ROUTES, *metrics.ROUTES, *api.ROUTES, *pages.FROM_OUTSIDE),
+        integration=api.ENDPOINTS,
         menu=pages.MENU,
         acts=pages.ACTS,
         long_acts=pages.LONG_ACTS,

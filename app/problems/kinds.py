@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, DateTime, Select, Text, bindparam, cast, literal, select
+from sqlalchemy import BigInteger, ColumnElement, DateTime, Select, Text, bindparam, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -110,7 +110,7 @@ def fact_columns(
         "held_people": (0 if held_people is None else held_people, BigInteger),
         "since": (since, DateTime(timezone=True)),
         "evidence": (0 if evidence is None else evidence, BigInteger),
-        "facts": ({} if facts is None else facts, JSONB),
+        "facts": (func.jsonb_build_object() if facts is None else facts, JSONB),
     }
     return (
         of_kind.label("kind"),

@@ -1,11 +1,11 @@
 """Reads problems: the list, its groups, one with its history. Every question takes the kinds that the person sees."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, literal, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, literal, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.erased import ERASED_PERSON, was_erased
@@ -15,10 +15,17 @@ from app.db.rows import plain
 from app.errors import NotFound
 from app.problems.models import Problem, ProblemChange
 
-# `open` are those to do now, `snoozed` open ones that are put off.
-State = Literal["open", "snoozed", "closed", "all"]
+# `unclosed` are all that are not closed: `open` those to do now, `snoozed` those that are put off.
+State = Literal["open", "snoozed", "unclosed", "closed", "all"]
 IS_OPEN = Problem.closed_at.is_(None)
 IS_SNOOZED: ColumnElement[bool] = and_(IS_OPEN, func.coalesce(Problem.snoozed_until > func.now(), False))
+_IN: Mapping[State, ColumnElement[bool]] = {
+    "open": and_(IS_OPEN, or_(Problem.snoozed_until.is_(None), Problem.snoozed_until <= func.now())),
+    "snoozed": IS_SNOOZED,
+    "unclosed": IS_OPEN,
+    "closed": Problem.closed_at.is_not(None),
+    "all": true(),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +53,7 @@ class ProblemGroup:
 
 
 def condition(wanted: ProblemFilter) -> ColumnElement[bool]:
-    parts: list[ColumnElement[bool]] = [among(Problem.kind, wanted.kinds)]
-    match wanted.state:
-        case "open":
-            parts += [IS_OPEN, or_(Problem.snoozed_until.is_(None), Problem.snoozed_until <= func.now())]
-        case "snoozed":
-            parts.append(IS_SNOOZED)
-        case "closed":
-            parts.append(Problem.closed_at.is_not(None))
-        case "all":
-            pass
+    parts: list[ColumnElement[bool]] = [among(Problem.kind, wanted.kinds), _IN[wanted.state]]
     if wanted.severities:
         parts.append(among(Problem.severity, wanted.severities))
     if wanted.assigned_to is not None:
@@ -76,6 +74,14 @@ def problems(wanted: ProblemFilter) -> Select[Any]:
         .outerjoin(User, User.id == Problem.assigned_to)
         .where(condition(wanted))
     )
+
+
+async def most_harm_first(db: AsyncSession, wanted: ProblemFilter) -> Sequence[Any]:
+    """All rows of `problems`: critical kinds first, then the kinds that hold most, and in each what holds most."""
+    of_kind = func.sum(Problem.held_punches).over(partition_by=Problem.kind)
+    severe = case((Problem.severity == "critical", 0), (Problem.severity == "warning", 1), else_=2)
+    order = (severe, of_kind.desc(), Problem.kind, Problem.held_punches.desc(), Problem.since, Problem.id)
+    return await plain(db, problems(wanted).order_by(*order))
 
 
 async def groups(db: AsyncSession, wanted: ProblemFilter) -> list[ProblemGroup]:

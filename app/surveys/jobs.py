@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.accounts import policies
+from app.db.session import PLATFORM
 from app.errors import NotFound
 from app.host import zone as host_zone
 from app.jobs import Claim, Function
@@ -18,6 +19,7 @@ from app.parts import Parts
 from app.surveys.anonymous import closing
 from app.surveys.authoring import opening
 from app.surveys.ledger import verifying
+from app.surveys.problem_kinds import ledger as ledger_problems
 from app.surveys.reminding import handing_over
 from app.surveys.results import queries, responses, splits, tallies
 
@@ -27,6 +29,12 @@ _log = structlog.get_logger("muster.surveys")
 async def note_head(parts: Parts, claim: Claim) -> None:
     async with parts.database.transaction(claim.workspace) as db:
         await verifying.note_head(db)
+
+
+async def verify_ledger(parts: Parts, claim: Claim) -> None:
+    verdict = await ledger_problems.verify(parts, claim.workspace)
+    async with parts.database.transaction(claim.workspace) as db:
+        await ledger_problems.tell(db, verdict)
 
 
 async def count_up(parts: Parts, claim: Claim) -> None:
@@ -98,6 +106,8 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
     now = datetime.now(UTC)
     async with parts.database.transaction(workspace) as db:
         await jobs.request_daily(db, "surveys_head")
+        if workspace == PLATFORM:
+            await jobs.request_daily(db, ledger_problems.JOB)
         opens = await _next_round(db, workspace, now)
         if opens and opens <= now:
             await jobs.request(db, "surveys_rounds")
@@ -125,6 +135,7 @@ async def _next_round(db: AsyncSession, workspace: str, now: datetime) -> dateti
 
 FUNCTIONS: Mapping[str, Function] = {
     "surveys_head": note_head,
+    ledger_problems.JOB: verify_ledger,
     "surveys_rounds": open_rounds,
     "surveys_mail": send_invitations,
     "surveys_tally": count_up,

@@ -59,6 +59,7 @@ JOBS = {
     "surveys_rounds": JobKind("Open rounds of surveys", timeout=timedelta(minutes=5)),
     "surveys_close": JobKind("Open the answers of anonymous surveys that are over", timeout=timedelta(minutes=30)),
     "surveys_mail": JobKind("Invite to surveys and remind of them", timeout=timedelta(minutes=15)),
+    "surveys_verify": JobKind("Verify the ledger", timeout=timedelta(hours=3)),
     "surveys_head": JobKind("Write the ledger's head to log and audit", timeout=timedelta(minutes=5)),
 }
 POLICIES = (
@@ -117,6 +118,14 @@ LISTS = (
     ListRights("surveys", "Surveys", "/surveys/list", "surveys.view", "surveys.author"),
     ListRights("responses", "Responses", "/surveys/responses", "surveys.view"),
 )
+
+
+def _problems() -> Any:
+    from app.surveys.problem_kinds import ledger
+
+    return ledger.PROBLEMS
+
+
 MODULE = Module(
     permissions=PERMISSIONS,
     acts=ACTS,
@@ -127,4 +136,5 @@ MODULE = Module(
     lists=LISTS,
     site=_site,
     work=_work,
+    problems=_problems,
 )

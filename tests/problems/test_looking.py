@@ -7,7 +7,7 @@ from sqlalchemy import delete, event, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
-from app.accounts.models import AuditEntry, Job, User
+from app.accounts.models import AuditEntry, Job, User, WorkerHeartbeat
 from app.db.session import PLATFORM, Database
 from app.errors import Conflict, Invalid, NotFound
 from app.host.problem_kinds import failed_jobs
@@ -71,9 +71,12 @@ class Platform:
 
 
 @pytest.fixture
-def platform(database: Database, monkeypatch: pytest.MonkeyPatch) -> Platform:
+async def platform(database: Database, monkeypatch: pytest.MonkeyPatch) -> Platform:
+    """A worker of it is alive."""
     one = Platform(database)
     monkeypatch.setattr(events, "_listeners", [one.note])
+    async with database.shared_transaction() as db:
+        await db.execute(insert(WorkerHeartbeat).values(worker="w1", host="h", pid=1))
     return one
 
 

@@ -265,7 +265,7 @@ async def test_a_line_that_falls_silent_ends_requests_and_is_left(
         made = replace(web_parts(settings, line.url), database=database)
         async with browser_of(open_site(site, made)) as visitor:
             assert (await visitor.get("/sign-in")).status_code == 200
-            assert (await visitor.get("/health/ready")).json() == {"status": "ready"}
+            assert (await visitor.get("/health/ready")).json() == {"status": "ready", "workers": 0}
             line.silent = True
             assert_busy(await visitor.get("/sign-in"))
             line.silent = False
@@ -296,7 +296,7 @@ async def stop_and_start(folder: Path, settings: Settings, site: Any) -> None:
     try:
         await migrate(cluster.owner_url, embedded.APP_ROLE)
         async with browser_of(open_site(site, made)) as person:
-            assert (await person.get("/health/ready")).json() == {"status": "ready"}
+            assert (await person.get("/health/ready")).json() == {"status": "ready", "workers": 0}
             assert (await person.get("/sign-in")).status_code == 200
             await asyncio.to_thread(cluster.stop)
             for _ in range(2):
@@ -307,7 +307,7 @@ async def stop_and_start(folder: Path, settings: Settings, site: Any) -> None:
                 assert (await person.get("/health/live")).status_code == 200
             cluster = await asyncio.to_thread(embedded.start, folder, durable=False)
             assert (await person.get("/sign-in")).status_code == 200
-            assert (await person.get("/health/ready")).json() == {"status": "ready"}
+            assert (await person.get("/health/ready")).json() == {"status": "ready", "workers": 0}
     finally:
         await made.close()
         await asyncio.to_thread(cluster.stop)

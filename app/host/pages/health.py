@@ -7,10 +7,13 @@ import structlog
 from asyncpg import PostgresError
 from litestar import Response, get
 from litestar.datastructures import State
+from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.accounts.models import WorkerHeartbeat
 from app.db.session import PLATFORM, Database
+from app.jobs import WORKER_SILENT_AFTER
 from app.parts import Parts
 from app.web.errors import RETRY_AFTER_S, as_refusal
 from app.web.guards import public
@@ -24,6 +27,9 @@ _WRONG = {
 }
 
 
+_ALIVE = select(func.count()).where(WorkerHeartbeat.seen_at > func.now() - WORKER_SILENT_AFTER)
+
+
 @get("/health/live", guards=[public])
 async def live() -> dict[str, str]:
     return {"status": "live"}
@@ -32,27 +38,30 @@ async def live() -> dict[str, str]:
 @get("/health/ready", guards=[public])
 async def ready(state: State) -> Response[dict[str, Any]]:
     """Ready means: the database answers in time, has the tables that this program needs, and the process is not about to end. Tables
-    to which a newer program added are no reason: while that is brought in, this one continues."""
+    to which a newer program added are no reason: while that is brought in, this one continues. Nor is a portal without a worker: it
+    answers, and `workers` says so."""
     parts: Parts = state.parts
     if parts.leaving.has_begun:
         return _not_ready("is stopping")
     try:
         async with asyncio.timeout(PATIENCE_S):
-            wrong = await _what_is_wrong(parts.database)
+            wrong, workers = await _found(parts.database)
     except (DBAPIError, PostgresError, PoolTimeoutError, OSError) as fault:
         reason = as_refusal(fault).message.partition(".")[0]
         log.warning("not ready", error=type(fault).__name__)
         return _not_ready(reason)
-    return _not_ready(wrong) if wrong else Response({"status": "ready"})
+    return _not_ready(wrong) if wrong else Response({"status": "ready", "workers": workers})
 
 
-async def _what_is_wrong(database: Database) -> str | None:
+async def _found(database: Database) -> tuple[str | None, int]:
+    """What is wrong, and how many workers are alive."""
     # Alembic is loaded on the first request, not by every command that knows the routes.
     from app.db.standing import out_of_step
 
     async with database.limited(PATIENCE_S).shared_transaction() as db:
         found = set((await out_of_step(db, PLATFORM)).values())
-    return next((_WRONG[standing] for standing in _WRONG if standing in found), None)
+        wrong = next((_WRONG[standing] for standing in _WRONG if standing in found), None)
+        return wrong, 0 if wrong else await db.scalar(_ALIVE) or 0
 
 
 def _not_ready(status: str) -> Response[dict[str, Any]]:

@@ -34,6 +34,8 @@ from app import jobs
 from app.accounts import tokens
 from app.accounts.models import Job, WorkerHeartbeat
 from app.db.session import Database
+from app.problems import counting
+from app.problems.kinds import kinds
 from app.web.context import Context
 from app.web.guards import public
 from app.web.transport.methods import API
@@ -148,7 +150,7 @@ async def _measured(db: AsyncSession) -> CollectorRegistry:
     """What the database says at this moment."""
     registry = CollectorRegistry()
     gauges: dict[str, Gauge] = {}
-    for name, text, labels, value in [*await _jobs(db), *await _done(db)]:
+    for name, text, labels, value in [*await _jobs(db), *await _done(db), *await _problems(db)]:
         if name not in gauges:
             gauges[name] = Gauge(name, text, sorted(labels), registry=registry)
         gauge = gauges[name].labels(**labels) if labels else gauges[name]
@@ -188,6 +190,13 @@ async def _done(db: AsyncSession) -> list[Measure]:
     text = "Seconds since the kind of job last succeeded, in the workspace where that is longest ago."
     rows = await db.execute(select(each.c.name, age.label("age")).group_by(each.c.name))
     return [("muster_job_done_age_seconds", text, {"job": row.name}, row.age) for row in rows]
+
+
+async def _problems(db: AsyncSession) -> list[Measure]:
+    """From the counts that are kept: a kind that no problem was ever found of has none."""
+    found = await counting.open_everywhere(db)
+    text = "Open problems of all workspaces."
+    return [("muster_problems_open", text, {"kind": kind}, found.get(kind, 0)) for kind in sorted({*kinds(), *found})]
 
 
 ROUTES = [metrics]

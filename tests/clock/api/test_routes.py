@@ -39,7 +39,7 @@ class Caller:
 
 @pytest.fixture
 async def caller(visitor: Browser, token: Any) -> Caller:
-    return Caller(visitor, await token("vera", "clock:read", "attendance:read", "surveys:read"))
+    return Caller(visitor, await token("vera", "clock:read", "attendance:read", "surveys:read", "problems:read"))
 
 
 @pytest.fixture

@@ -350,8 +350,8 @@ async def test_scopes_that_would_do_nothing_for_a_person_are_not_offered(sign_in
     }
     assert offered == {
         "nora": {"me"},
-        "alice": {"clock:read", "attendance:read", "surveys:read", "me", "metrics:read"},
-        "eve": {"clock:read", "attendance:read", "surveys:read", "me"},
+        "alice": {"clock:read", "attendance:read", "surveys:read", "problems:read", "me", "metrics:read"},
+        "eve": {"clock:read", "attendance:read", "surveys:read", "problems:read", "me"},
     }
     refused = await nora.submit("/account/tokens/new", {"name": "x", "scopes": ["clock:read"], "life": "30"})
     assert refused.status_code == 422

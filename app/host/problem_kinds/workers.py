@@ -1,0 +1,91 @@
+"""Workers that are gone, and work that waits for too long. On the platform alone: they serve all workspaces.
+
+A sweep is a job of a worker, so it can't find these in time. A process that shows problems looks for them first (`look_without_worker`).
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, exists, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.accounts.models import Job, WorkerHeartbeat
+from app.counting import nearest
+from app.db.session import PLATFORM, workspace_of
+from app.jobs import WORKER_SILENT_AFTER
+from app.problems import looking
+from app.problems.findings import Fact, Finding, Severity
+from app.problems.kinds import FactSelect, ProblemKind, fact_columns
+
+GONE, STUCK = "worker_gone", "queue_stuck"
+# A worker takes what is due within seconds, unless all of its places are taken by long work.
+STUCK_AFTER = timedelta(minutes=15)
+_MINUTE = timedelta(minutes=1)
+
+
+def detect_gone(fact: Fact, now: datetime) -> Finding | None:
+    """`since` is the last sign of life of any worker."""
+    if fact.since is not None and now - fact.since <= WORKER_SILENT_AFTER:
+        return None
+    return fact.found(
+        "No worker is running",
+        "Nothing is synced, imported or mailed. Start `muster worker`: it continues with what waits. Its log says why it ended.",
+    )
+
+
+def detect_stuck(fact: Fact, now: datetime) -> Finding | None:
+    """`since` is when the job that waits longest became due, None where none waits."""
+    if fact.since is None or now - fact.since < STUCK_AFTER:
+        return None
+    minutes = nearest(STUCK_AFTER / _MINUTE)
+    return fact.found(
+        f"Work has waited for more than {minutes} minutes",
+        "Workers are alive, but have no place for it. Look at what runs under Jobs; start one more worker, or a worker with a higher"
+        " `--concurrency`.",
+    )
+
+
+def _jobs_page(_: str, __: Mapping[str, Any]) -> str:
+    return "/admin/jobs"
+
+
+WORKER_KINDS = (
+    ProblemKind(
+        GONE,
+        "Worker gone",
+        Severity.CRITICAL,
+        "admin.jobs",
+        "Start `muster worker`. It continues with what waits.",
+        _jobs_page,
+        detect_gone,
+        platform_only=True,
+        can_be_dismissed=False,
+    ),
+    ProblemKind(
+        STUCK,
+        "Queue stuck",
+        Severity.CRITICAL,
+        "admin.jobs",
+        "Look at what runs under Jobs, and start one more worker.",
+        _jobs_page,
+        detect_stuck,
+        platform_only=True,
+        can_be_dismissed=False,
+    ),
+)
+_ALIVE = exists().where(WorkerHeartbeat.seen_at > func.now() - WORKER_SILENT_AFTER)
+_WAITS = and_(Job.status == "queued", Job.due_at <= func.now())
+_LAST_SEEN = select(func.max(WorkerHeartbeat.seen_at)).scalar_subquery()
+_LONGEST = select(func.min(Job.due_at)).where(_WAITS, _ALIVE).scalar_subquery()
+# One row each, whatever the tables hold.
+WORKERS = (
+    FactSelect(frozenset({GONE}), select(*fact_columns(GONE, "worker", "all", since=_LAST_SEEN))),
+    FactSelect(frozenset({STUCK}), select(*fact_columns(STUCK, "queue", "all", since=_LONGEST))),
+)
+
+
+async def look_without_worker(db: AsyncSession) -> None:
+    """On the platform, where no worker was heard of lately. One statement where all is well."""
+    if workspace_of(db) == PLATFORM and not await db.scalar(select(_ALIVE)):
+        await looking.look(db, {GONE, STUCK})
