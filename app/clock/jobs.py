@@ -20,6 +20,7 @@ from app.clock.sync import run_rows
 from app.jobs import Claim, Function
 from app.pace import PACE
 from app.parts import Parts
+from app.problems import looking
 
 # A worker that takes over the job of a killed one must find the run's lease expired too.
 LEASE_TERM = timedelta(seconds=PACE.stale_s - PACE.beat_s)
@@ -32,11 +33,14 @@ async def run_sync(parts: Parts, claim: Claim) -> None:
 async def match(parts: Parts, claim: Claim) -> None:
     async with parts.database.transaction(claim.workspace) as db:
         await bindings.match_all(db)
+        await looking.look_soon(db)
 
 
 async def import_punches(parts: Parts, claim: Claim) -> None:
     await import_due.import_due(partial(parts.database.transaction, claim.workspace))
     await daily_totals.roll_up(parts.database, claim.workspace)
+    async with parts.database.transaction(claim.workspace) as db:
+        await looking.look_soon(db)
 
 
 async def carry_on(parts: Parts, claim: Claim) -> None:

@@ -23,6 +23,7 @@ from app.dates import day_words
 from app.db.held import hold_name
 from app.db.session import workspace_of
 from app.errors import FieldError, Invalid
+from app.problems import looking
 from app.texts import whole
 
 HISTORY = timedelta(days=90)
@@ -128,6 +129,7 @@ async def write_settings(
     await _store(db, {name: new[name] for name in changes if name in changed})
     if changed:
         looks.look_soon(db, workspace_of(db))
+        await looking.look_soon(db)
         await audit.record(db, actor, "clock.settings", "clock_settings", 1, before=was, after=changed)
     if JUDGED_BY & changed.keys():
         await marks.mark_waiting(db)

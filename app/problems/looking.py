@@ -63,6 +63,11 @@ async def look(db: AsyncSession, wanted: Collection[str] | None = None, *, quiet
     return True
 
 
+async def look_soon(db: AsyncSession) -> None:
+    """Asks for a sweep right after this transaction: who acts on a page does not wait for a look over all that is open."""
+    await jobs.request_after(db, JOB)
+
+
 async def tell(db: AsyncSession, of: Collection[str], findings: Iterable[Finding]) -> None:
     """For kinds that a job finds by other means than a SELECT: these are all findings of these kinds in the workspace now."""
     await storing.wait_for_turn(db)

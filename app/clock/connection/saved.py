@@ -25,6 +25,7 @@ from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.outbound import Log
 from app.parts import Parts
+from app.problems import looking
 from app.secrets import KeyRing, Secret, SecretError
 from app.wording.zone_names import all_zones
 
@@ -77,6 +78,7 @@ async def save(
         values["awaits_test"] = old.awaits_test and test_comes_first
         await _change(db, keys, old, values, form)
     looks.look_soon(db, workspace_of(db))
+    await looking.look_soon(db)
     shown = {name: values[name] for name in _SHOWN} | {"password_changed": form.password is not None}
     await audit.record(db, actor, "clock.connection.save", "clock_connection", 1, before=before, after=shown)
     return (await db.execute(select(Connection).execution_options(populate_existing=True))).scalar_one()
@@ -100,6 +102,7 @@ async def test(parts: Parts, workspace: str, actor: audit.Actor, log: Log) -> As
             await mark_failed(db, failed.code or "TC-NET", failed.sentence, utc_now())
         outcome = {"ok": failed is None, "code": failed.code if failed else None}
         await audit.record(db, actor, "clock.connection.test", "clock_connection", 1, after=outcome)
+        await looking.look_soon(db)
 
 
 def open_remote(
@@ -242,6 +245,7 @@ async def _move(db: AsyncSession, profile: str, old: str, zone: str) -> None:
 async def _set_status(db: AsyncSession, actor: audit.Actor, verb: str, before: str, after: str) -> None:
     await db.execute(update(Connection).values(status=after, updated_at=func.now()))
     looks.look_soon(db, workspace_of(db))
+    await looking.look_soon(db)
     await audit.record(
         db, actor, f"clock.connection.{verb}", "clock_connection", 1, before={"status": before}, after={"status": after}
     )

@@ -16,6 +16,7 @@ from app.clock.mirror.listing_rows import LISTINGS
 from app.clock.models import Cursor
 from app.db.rows import affected
 from app.errors import Conflict
+from app.problems import looking
 
 MANY, SHARE = 10, 0.20
 EXAMPLES = 20
@@ -83,6 +84,7 @@ async def confirm_disappearance(db: AsyncSession, actor: audit.Actor, resource: 
     marked = await db.execute(_MARK[resource], {"generation": waiting["generation"], "now": now})
     await cursors.write(db, resource, "", kind="listing", state="complete", pending=None, note=None)
     count = affected(marked)
+    await looking.look_soon(db)
     await audit.record(db, actor, "clock.disappearance.confirm", "clock_listing", resource, after={"missing": count})
     return count
 
@@ -93,6 +95,7 @@ async def refuse_disappearance(db: AsyncSession, actor: audit.Actor, resource: s
     await cursors.write(
         db, resource, "", kind="listing", state="refused", pending={**waiting, "refused_by": actor.name}
     )
+    await looking.look_soon(db)
     await audit.record(
         db, actor, "clock.disappearance.refuse", "clock_listing", resource, after={"kept": waiting["missing"]}
     )

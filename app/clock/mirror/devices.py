@@ -19,6 +19,7 @@ from app.clock.settings import read_settings
 from app.counting import count_up_to
 from app.db.among import among
 from app.errors import Invalid, NotFound
+from app.problems import looking
 from app.texts import is_keepable, trimmed
 
 KINDS = {"attendance": "Attendance", "access": "Door reader"}
@@ -131,6 +132,8 @@ async def _set(
     await db.execute(update(Device).where(Device.sn == device.sn).values(values))
     if again:
         await marks.mark_terminal(db, device.sn)
+    elif name != "remarks":
+        await looking.look_soon(db)
     after = {name: value, "judged_again": again} if again else {name: value}
     await audit.record(db, actor, f"clock.device.{name}", "terminal", device.sn, before={name: before}, after=after)
     return DeviceChange(changed=True, judged_again=again)

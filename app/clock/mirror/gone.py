@@ -23,6 +23,7 @@ from app.clock.punches import marks
 from app.clock.punches.daily_totals import noting_days
 from app.clock.punches.settled import ended_where
 from app.dates import days_words
+from app.problems import looking
 
 RESOURCE = cursors.PUNCHES
 KIND = "gone"
@@ -203,6 +204,7 @@ async def refuse(db: AsyncSession, actor: Actor, asked: Cursor) -> None:
     """Keeps the punches: servers clear old ones themselves. The same ones are not asked about again."""
     pending = {**(asked.pending or {}), "refused_by": actor.name}
     await cursors.write(db, RESOURCE, asked.window, kind=KIND, state="refused", pending=pending)
+    await looking.look_soon(db)
     await record(db, actor, "clock.disappearance.refuse", "clock_listing", RESOURCE, after={"kept": pending["missing"]})
 
 

@@ -18,6 +18,7 @@ from app.clock.mirror import cursors
 from app.clock.mirror.cursors import LIVE, PUNCHES, START
 from app.clock.models import Cursor
 from app.errors import Conflict, NotFound
+from app.problems import looking
 from app.texts import is_keepable_line
 
 RUNS = 3
@@ -117,6 +118,7 @@ async def accept(db: AsyncSession, actor: audit.Actor, windows: Sequence[str], n
         await cursors.write(db, PUNCHES, window, kind=row.kind, **values)
         after = {"came": short.came, "total": short.total}
         await audit.record(db, actor, "clock.sync.accept", "sync_cursor", window, after=after)
+    await looking.look_soon(db)
 
 
 async def read_again(db: AsyncSession, actor: audit.Actor, window: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from app.clock.codes import Outcome
+from app.clock.days import DAY, LIVE_DAYS
 from app.clock.problems.person_days import AWAITING, day_of
 from app.counting import count
 from app.dates import day_words
@@ -53,14 +54,18 @@ WORDS: dict[str, tuple[str, str, str]] = {
     ),
 }
 
+# What a run reads of days before is history: problems of such a day are told as a sum.
+LATE = LIVE_DAYS * DAY
+
 
 def of_day(kind: str) -> Callable[[Fact, datetime], Finding]:
     one, several, advice = WORDS[kind]
 
     def detect(fact: Fact, now: datetime) -> Finding:
         what = one if fact.held_punches == 1 else several
-        day = day_words(day_of(fact.subject_id), now.date())
+        day = day_of(fact.subject_id)
+        title = f"{fact.facts['name']}: {what.format(day=day_words(day, now.date()))}"
         punches = count(fact.held_punches, "punch", "punches")
-        return fact.found(f"{fact.facts['name']}: {what.format(day=day)}", f"{punches}. {advice}")
+        return fact.found(title, f"{punches}. {advice}", quiet=now.date() - day > LATE)
 
     return detect

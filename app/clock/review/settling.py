@@ -16,6 +16,7 @@ from app.clock.punches import settled
 from app.clock.punches.daily_totals import mark_stale
 from app.clock.review.decisions import Resolved, audit_marked, change_punches
 from app.errors import Invalid
+from app.problems import looking
 from app.texts import is_keepable_line, trimmed
 
 # Gone from the server, with a record that a person has not looked at since.
@@ -70,6 +71,7 @@ async def _mark(
     found = await change_punches(db, update(Punch).where(which).values(**values, updated_at=func.now()))
     if found.ids:
         await mark_stale(db, found.days)
+        await looking.look_soon(db)
         is_settled, note = values["settled_by"] is not None, values["settled_note"]
         told = {"settled": is_settled, "outcomes": found.outcomes, **({"note": note} if note else {})}
         await audit_marked(db, actor, act, found, before={"settled": not is_settled}, after=told)

@@ -37,6 +37,7 @@ from app.clock.sync.run_state import Budget, BudgetSpentError, RunState, Stopped
 from app.counting import count
 from app.outbound import OutboundError
 from app.parts import Parts
+from app.problems import looking
 from app.secrets import SecretError
 from app.webhooks import noting
 from app.webhooks.kinds import SYNC_FINISHED
@@ -244,6 +245,7 @@ async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:
         if ending.goes_on:
             request = {name: value for name, value in row.request.items() if name != "budget_seconds"}
             await run_rows.queue_run(db, "resume", request, SYSTEM, due_at=_goes_on_at(running, ending))
+        await looking.look_soon(db)
     return end_of(closed)
 
 

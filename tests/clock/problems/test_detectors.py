@@ -121,6 +121,15 @@ def test_a_fact_is_a_problem_or_not(
         assert found.facts == facts
 
 
+@pytest.mark.parametrize(("day", "quiet"), [("2026-11-26", False), ("2026-11-22", False), ("2026-11-21", True)])
+def test_an_old_day_is_told_as_a_sum(day: str, quiet: bool) -> None:
+    detect = KINDS["only_one_punch"].detect
+    assert detect is not None
+    found = detect(fact("only_one_punch", DAY, {"subject_id": f"e7/{day}"}), NOW)
+    assert found is not None
+    assert found.quiet is quiet
+
+
 def test_every_kind_has_a_case_and_leads_to_a_page() -> None:
     assert {kind for kind, *_ in CASES} == set(KINDS) == {name for one in SOURCE.facts for name in one.kinds}
     leads = {kind: KINDS[kind].url(fact(kind, facts, more).subject_id, facts) for kind, facts, more, _ in CASES}

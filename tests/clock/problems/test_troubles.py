@@ -1,0 +1,152 @@
+"""Troubles of a server and its people, through the simulator: each shows once, says what to do, the remedy works, and it closes."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from app.accounts.audit import COMMAND_LINE
+from app.clock.bindings import actions as bindings
+from app.clock.models import ClockEmployee, Connection, Device
+from app.errors import Conflict
+from app.parts import Parts
+from app.secrets import Secret
+from app.simulator import PASSWORD
+from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal
+from tests.clock.problems.days import stay
+from tests.clock.problems.desk import Desk
+from tests.clock.syncing import site
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+
+
+async def test_a_terminal_is_unplugged_and_rows_cannot_be_read(parts: Parts) -> None:
+    desk = Desk(parts)
+    async with site(parts, days=3, now=NOW) as here:
+        terminal = here.world.terminals[1]
+        terminal.state = 0
+        here.world.changed()
+        here.faults("bad_row")
+        await desk.after(here.sync())
+        await desk.after(here.sync())
+        offline, aside = await desk.the("terminal_offline"), await desk.the("rows_set_aside")
+        assert offline.title.startswith(f"Terminal {terminal.alias} has been offline since ")
+        assert offline.subject_id == terminal.serial
+        assert aside.title == "Rows of the server could not be read"
+        assert "dismiss" in aside.detail
+        await desk.dismiss("rows_set_aside")
+        await desk.after(here.sync())
+        assert await desk.of("rows_set_aside") == []
+        terminal.state = 1
+        here.world.changed()
+        here.faults()
+        await desk.after(here.sync())
+        assert await desk.of("terminal_offline", "rows_set_aside") == []
+
+
+async def test_a_clock_refuses_the_password(parts: Parts) -> None:
+    desk = Desk(parts)
+    async with site(parts, days=3, now=NOW) as here:
+        await desk.after(here.sync())
+        here.faults("signin_401")
+        async with parts.database.transaction() as db:
+            await db.execute(update(Connection).values(tokens=None))
+        await here.save(password=Secret("wrong"))
+        await desk.after(here.sync())
+        failing = await desk.the("connection_failing")
+        assert failing.title.endswith(" fails: Credentials rejected")
+        assert "save the right password" in failing.detail
+        while (await here.connection()).status != "locked":
+            await desk.after(here.sync())
+        assert set(await desk.open()) & {"connection_failing", "connection_locked", "sync_overdue"} == {
+            "connection_locked"
+        }
+        with pytest.raises(Conflict, match="can be tried again"):
+            await desk.help("connection_locked")
+        async with parts.database.transaction() as db:
+            await db.execute(update(Connection).values(locked_until=NOW - timedelta(hours=1)))
+        await desk.help("connection_locked")
+        assert await desk.of("connection_locked", "connection_failing") == [failing.title]
+        here.faults()
+        await here.save(password=Secret(PASSWORD))
+        await desk.after(here.sync())
+        assert await desk.of("connection_locked", "connection_failing") == []
+
+
+async def test_two_people_share_an_id_number(parts: Parts) -> None:
+    desk = Desk(parts)
+    async with site(parts, days=3, now=NOW) as here:
+        code = here.world.people[0].code
+        async with parts.database.transaction() as db:
+            first = await employ(db, "Evermint Bram", code)
+            await employ(db, "Evermint Bruno", code)
+        await desk.after(here.sync())
+        await desk.after(here.sync())
+        conflict = await desk.the("conflict")
+        assert conflict.subject_id == code
+        assert "Evermint Bram, Evermint Bruno" in conflict.detail
+        assert conflict.held_punches > 0
+        async with parts.database.transaction() as db:
+            person = await db.scalar(select(ClockEmployee.id).where(ClockEmployee.emp_code == code))
+            assert person
+            await bindings.bind(db, COMMAND_LINE, person, first)
+        await desk.look()
+        assert await desk.of("conflict") == []
+
+
+async def test_days_of_people_wait_for_a_decision(parts: Parts) -> None:
+    desk = Desk(parts)
+    async with parts.database.transaction() as db:
+        await connect(db, last_success_at=NOW)
+        await mirror_terminal(db, "T1", alias="Gate 2", state="offline", last_activity_at=NOW - timedelta(hours=3))
+        bram = await employ(db, "Evermint Bram")
+        await mirror_person(db, "100", bram)
+        await mirror_person(db, "200", bram)
+        for code in ("100", "200"):
+            await stay(db, code, "only_one_punch", NOW - timedelta(days=2))
+        await stay(db, "100", "only_one_punch", NOW - timedelta(days=70))
+        await stay(db, "100", "awaiting", NOW - timedelta(days=4), updated_at=NOW - timedelta(hours=47))
+        await stay(db, "100", "awaiting", NOW - timedelta(days=5), updated_at=NOW - timedelta(hours=49))
+        await stay(db, "100", "no_direction", NOW - timedelta(days=3))
+        await stay(db, "100", "imported", NOW)
+    await desk.look()
+    one = await desk.the("only_one_punch")
+    assert (one.subject_id, one.held_punches, one.held_people) == (f"e{bram}/{(NOW - timedelta(days=2)).date()}", 2, 1)
+    assert one.facts == {"name": "Evermint Bram", "code": "100", "department": None, "terminal": "T1"}
+    assert (await desk.the("awaiting_too_long")).subject_id == f"e{bram}/{(NOW - timedelta(days=5)).date()}"
+    assert (await desk.the("no_direction")).title == "No punch of terminal Gate 2 counts: they say neither in nor out"
+    await desk.help("only_one_punch")
+    await desk.help("no_direction", "undirected")
+    async with parts.database.transaction() as db:
+        assert await db.scalar(select(Device.direction)) == "undirected"
+        await db.execute(update(Device).values(state="online"))
+    await desk.look()
+    assert set(await desk.open()) == {"awaiting_too_long", "no_direction"}
+
+
+async def test_most_people_of_a_department_are_one_problem(parts: Parts) -> None:
+    desk = Desk(parts)
+    async with parts.database.transaction() as db:
+        await connect(db, last_success_at=NOW)
+        bram = await employ(db, "Evermint Bram")
+        await mirror_person(db, "100", bram, department_code="ward")
+        for code in ("200", "300", "400"):
+            await mirror_person(db, code, state="not_found", department_code="ward")
+        await mirror_person(db, "500", state="disabled", department_code="ward")
+        for code in ("200", "300", "500"):
+            for hours in range(6):
+                await stay(db, code, "not_bound", NOW - timedelta(hours=hours))
+    await desk.look()
+    assert {kind: len(titles) for kind, titles in (await desk.open()).items()} == {"not_found": 2, "code_disabled": 1}
+    async with parts.database.transaction() as db:
+        await stay(db, "400", "not_bound", NOW)
+    await desk.look()
+    department = await desk.the("department_unbound")
+    assert (department.title, department.held_punches, department.held_people) == (
+        "Most people of ward are not bound",
+        13,
+        3,
+    )
+    assert set(await desk.open()) == {"department_unbound", "code_disabled"}
+    await desk.help("code_disabled")
+    assert await desk.of("code_disabled") == []
