@@ -40,7 +40,7 @@ async def me_surveys_open(ctx: NamedDependency[Context]) -> Response[bytes]:
     call = parameters.read(OpenCall, ctx.request.query_params)
     who = replace(respondent_of(ctx), can=call.abilities)
     found = await open_surveys.hand_out(who, ctx, (call.page - 1) * call.per_page, call.per_page)
-    rows = [row_of(item, call) for item in found.items]
+    rows = [row_of(item, call, ctx.asked_in) for item in found.items]
     pages = -(-found.total // call.per_page)
     return answer(rows, meta=Meta(page=call.page, per_page=call.per_page, total=found.total, pages=pages))
 

@@ -23,6 +23,7 @@ from app.surveys.words import (
     MOST_QUESTIONS,
 )
 from app.texts import instant
+from app.wording.speech import Speech
 
 Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
@@ -144,12 +145,12 @@ class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
         return frozenset((self.can or "").split(","))
 
 
-def row_of(item: Any, call: QueueCall) -> SurveyRow:
-    """An app that does not say what it can show gets nothing that it may not know."""
+def row_of(item: Any, call: QueueCall, speech: Speech) -> SurveyRow:
+    """An app that does not say what it can show gets nothing that it may not know. `speech`: how Muster speaks to the person."""
     detailed = call.can is not None
     row = SurveyRow(
         anonymity="anonymous" if item.is_anonymous else msgspec.UNSET,
-        anonymity_text=" ".join(item.promise) or msgspec.UNSET,
+        anonymity_text=" ".join(speech(one) for one in item.promise) or msgspec.UNSET,
         survey=item.survey,
         version=item.version,
         content_hash=item.content_hash,

@@ -102,7 +102,7 @@ class Receipt(msgspec.Struct, kw_only=True):
 async def me_surveys(ctx: NamedDependency[Context]) -> Response[bytes]:
     call = parameters.read(QueueCall, ctx.request.query_params)
     pending = await asking.pending(replace(respondent_of(ctx), can=call.abilities), ctx)
-    rows = [row_of(item, call) for item in pending.items]
+    rows = [row_of(item, call, ctx.asked_in) for item in pending.items]
     return answer(rows, meta=QueueMeta(pending=pending.total))
 
 

@@ -22,6 +22,7 @@ from app.surveys.words import OUTCOME_OF, OUTCOMES
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import page
+from app.wording.speech import speech_for
 
 AUTHOR = Requires("surveys.author", module="surveys")
 
@@ -86,7 +87,11 @@ async def _page(ctx: Context, stored: Stored, item: Item, *, status: int = 200, 
     shown = {"given": {}, "problems": {}, "message": "", "confirms": "", "tried": None, **values}
     languages = [stored.definition.language, *stored.definition.translations]
     offered = [(tag, called(tag)) for tag in languages] if len(languages) > 1 else []
-    return await page(ctx, "surveys/try.html", status=status, stored=stored, item=item, languages=offered, **shown)
+    # A person who reads this language meets Muster's own words in it too.
+    asks = speech_for([item.language])
+    return await page(
+        ctx, "surveys/try.html", status=status, stored=stored, item=item, languages=offered, asks=asks, **shown
+    )
 
 
 ROUTES = [show, submit]

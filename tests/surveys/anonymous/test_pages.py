@@ -10,6 +10,8 @@ import pytest
 from app.db.session import Database
 from app.parts import Parts
 from app.surveys.authoring.stored import Stored
+from app.surveys.words import ANONYMOUS_PROMISE, SPLIT_PROMISES
+from app.wording.speech import speech_in
 from tests.conftest import Browser, SignIn
 from tests.surveys.anonymous.team import MOOD, WORDS, apps, ask_crew, crew, end
 from tests.surveys.authored import make
@@ -97,6 +99,10 @@ async def test_the_api_says_the_promise_and_my_answers_say_taking_part(survey: S
     (row,) = (await phones[10].queue())["data"]
     assert row["anonymity"] == "anonymous"
     assert "Your answers keep your department" in row["anonymity_text"]
+    (row,) = (await phones[10].get("/v1/api/me/surveys/open?lang=de")).json()["data"]
+    assert row["anonymity_text"] == " ".join(
+        speech_in("de")(one) for one in (ANONYMOUS_PROMISE, SPLIT_PROMISES["department"])
+    )
     mine = (await phones[3].get("/v1/api/me/responses")).json()["data"][0]
     assert mine["anonymity"] == "anonymous"
     assert [(one["answered"], one["value"]) for one in mine["questions"]] == [(False, None)] * 2

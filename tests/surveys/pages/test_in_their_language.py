@@ -11,11 +11,13 @@ import pytest
 from httpx import Response
 
 from app.db.session import Database
+from app.languages import LANGUAGES
+from app.parts import Parts
 from app.surveys.ledger.answers import HIDDEN
 from app.surveys.pages import prompt_form
 from app.surveys.pages.me import questions
 from tests.conftest import Browser, SignIn
-from tests.host.signing_in import submit_sign_in
+from tests.host.signing_in import give_second_factor, submit_sign_in
 from tests.surveys.drafted import Stored
 from tests.surveys.pages.test_prompt import REQUIRED, ask, form, named
 
@@ -197,3 +199,33 @@ async def test_a_stranger_signs_in_in_their_language(visitor: Browser) -> None:
 
 async def test_the_address_says_the_language_before_the_browser(nora: Browser, survey: Stored) -> None:
     assert "Fragen an Sie" in (await nora.get("/me/questions?lang=de")).text
+
+
+async def test_the_address_keeps_its_language_through_list_form_and_answer(nora: Browser, survey: Stored) -> None:
+    address = f"{questions.URL}/{survey.uid}?lang=de"
+    assert f'href="{address}"' in (await nora.get("/me/questions?lang=de")).text
+    assert f'action="{address}"' in (await nora.get(address)).text
+    refused = await nora.submit(address, form(survey, "answer", {}))
+    assert (refused.status_code, "Fragen an Sie" in refused.text) == (422, True)
+    assert f'action="{address}"' in refused.text
+    answer = await nora.submit(address, form(survey, "answer", sent(survey, at0="1")))
+    assert answer.headers["location"] == address
+    assert 'href="/me/questions?lang=de"' in (await nora.get(address)).text
+
+
+def english_in(answer: Response) -> list[str]:
+    """Apart from addresses, names of languages, what the browser calls itself, and a word for programs."""
+    own = {"nora", "example", "org", "testserver", "http", "https", "API", "QR", "tests"}
+    own |= {one.name for one in LANGUAGES}
+    return [one for one in left_in_latin(answer.text) if not set(LATIN.findall(one)) <= own | NAMES]
+
+
+async def test_the_account_and_all_that_is_set_up_there(nora: Browser, parts: Parts) -> None:
+    for path in ("", "/password", "/second-factor"):
+        assert english_in(await nora.get(f"/account{path}")) == [], path
+    await give_second_factor(parts, "nora")
+    for path in ("", "/second-factor", "/second-factor/recovery"):
+        assert english_in(await nora.get(f"/account{path}")) == [], path
+    for path in ("password", "second-factor/off", "second-factor/recovery"):
+        refused = await nora.submit(f"/account/{path}", {"current": "wrong", "password": "short"})
+        assert english_in(refused) == [], path

@@ -10,6 +10,8 @@ from app.surveys.authoring.stored import Stored
 from app.surveys.models import PromptState
 from app.surveys.models import Response as LedgerRow
 from app.surveys.pages import prompt_form
+from app.surveys.translations import SurveyTexts
+from app.wording.speech import speech_in
 from tests.conftest import Browser
 from tests.markup import squeezed
 from tests.surveys.drafted import CONSENT, LUNCH, drafted, published
@@ -95,3 +97,13 @@ async def test_it_is_for_authors_of_the_workspace(
     for browser, status in ((visitor, 303), (vera, 403), (eve, 404)):
         assert (await browser.get(f"/surveys/try/{stored.uid}")).status_code == status
     assert (await vera.submit(f"/surveys/try/{stored.uid}", sent(stored, "answer"))).status_code == 403
+
+
+async def test_words_of_muster_too_are_those_that_people_of_the_language_meet(
+    database: Database, alice: Browser
+) -> None:
+    stored = await made(database, questions=[CONSENT], translations={"de": SurveyTexts(title="Mittagessen")})
+    url = f"/surveys/try/{stored.uid}"
+    german = (await alice.get(f"{url}?to=de")).text
+    assert speech_in("de")("Agree") in german
+    assert 'class="preview-frame" lang="de" dir="ltr"' in german

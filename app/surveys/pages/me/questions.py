@@ -12,6 +12,7 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from app.errors import NotFound
+from app.languages import tag_of
 from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import open_surveys, pacing
 from app.surveys.asking.responding import RespondResult
@@ -29,6 +30,7 @@ from app.web.drafts import carrying
 from app.web.drafts.carrying import RequiresOrCarries
 from app.web.guards import Requires
 from app.web.pages import done, go, page
+from app.web.templating import with_query
 
 URL = "/me/questions"
 PER_PAGE = 50
@@ -55,6 +57,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         "surveys/questions.html",
         items=found.items,
         total=found.total,
+        lang=_asked_for(ctx),
         number=number,
         pages=-(-found.total // PER_PAGE),
     )
@@ -93,8 +96,17 @@ class _OwnPage:
         """After an answer the same address says what was recorded."""
         if answer is not None and answer.outcome is not None:
             await carrying.let_go(ctx)
-            return go(f"{URL}/{self.uid}")
-        return await done(ctx, URL, said.text, level=said.tone)
+            return go(_with_language(ctx, f"{URL}/{self.uid}"))
+        return await done(ctx, _with_language(ctx, URL), said.text, level=said.tone)
+
+
+def _asked_for(ctx: Context) -> str:
+    """The language that the address asks for, which the next ones keep; "" for none."""
+    return tag_of(ctx.request.query_params.get("lang", "")) or ""
+
+
+def _with_language(ctx: Context, url: str) -> str:
+    return with_query(url, {"lang": _asked_for(ctx)})
 
 
 async def _met(ctx: Context, uid: UUID) -> Met:
@@ -122,8 +134,11 @@ async def _filled_in(ctx: Context, met: Met) -> Response[str]:
 
 
 async def _form(ctx: Context, shown: Shown, said: PromptNotice, *, status: int = 200) -> Response[str]:
-    action = f"{URL}/{shown.item.survey}"
-    return await page(ctx, "surveys/question_page.html", status=status, shown=shown, said=said, action=action)
+    action = _with_language(ctx, f"{URL}/{shown.item.survey}")
+    home = _with_language(ctx, URL)
+    return await page(
+        ctx, "surveys/question_page.html", status=status, shown=shown, said=said, action=action, home=home
+    )
 
 
 async def _recorded(ctx: Context, met: Met) -> Response[str]:
@@ -139,6 +154,7 @@ async def _recorded(ctx: Context, met: Met) -> Response[str]:
         ctx,
         "surveys/question_recorded.html",
         item=met.item,
+        home=_with_language(ctx, URL),
         row=row,
         sentence=words.THANKS[standing],
         closing_html="" if standing in ("opted_out", "withdrawn") else met.item.closing_html,
