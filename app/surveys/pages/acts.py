@@ -20,6 +20,7 @@ from app.surveys.authoring.definition import unpublishable
 from app.surveys.authoring.field_names import name_of
 from app.surveys.authoring.stored import Stored
 from app.surveys.pages.addresses import uid_of
+from app.surveys.pages.editing.gaps import gaps
 from app.surveys.pages.unanswered.reminding import MAIL_OFF
 from app.surveys.reminding import waiting
 from app.surveys.words import Names
@@ -48,6 +49,7 @@ async def ask_publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Resp
         unit=_audience(sizes, await audience.names(ctx.db)),
         missing=[f"{name_of(one.field)}: {one.message}" for one in missing],
         may_edit=ctx.may("surveys.author"),
+        untranslated=gaps(stored.definition),
         mail_off="" if outbox.is_on(ctx.parts.settings) else MAIL_OFF,
     )
 

@@ -47,7 +47,8 @@ ACTS = {
 
 WHAT_MANY_DO = {
     "publish": "Each asks the people of its audience within its own window. Archiving ends it.",
-    "archive": "People are no longer asked. Answers stay as they are, and publishing again undoes it.",
+    "archive": "People are no longer asked. Answers stay as they are, and publishing again undoes it. Anonymous surveys are closed for good:"
+    " their answers are opened now, and publishing again asks for a new version.",
     "delete": "Drafts are deleted with their questions. They can't be restored; the audit keeps their text.",
 }
 
@@ -174,14 +175,26 @@ async def _consequence(ctx: Context, act: str, able: Sequence[Stored]) -> tuple[
         number = await audience.size(ctx.db, *(one.definition for one in able))
         return _publishing(able, responses), number, "person is asked" if number == 1 else "people are asked"
     if act == "archive":
-        says = (
-            "People are no longer asked, and those who have not answered yet no longer can."
-            " Answers stay as they are. Publishing again undoes it: same versions, same answers."
-        )
-        return says, responses, "response stays" if responses == 1 else "responses stay"
+        return _archiving(able), responses, "response stays" if responses == 1 else "responses stay"
     questions = sum(len(one.questions) for one in able)
     says = "They were never asked. They can't be restored; the audit keeps their text."
     return says, questions, "question goes with them" if questions == 1 else "questions go with them"
+
+
+def _archiving(able: Sequence[Stored]) -> str:
+    """An anonymous version is closed by it, for good."""
+    apart = sum(one.definition.is_anonymous for one in able)
+    says = "People are no longer asked, and those who have not answered yet no longer can."
+    if apart < len(able):
+        what = "Of the others, answers" if apart else "Answers"
+        stays = f" {what} stay as they are, and publishing again undoes it: same versions, same answers."
+    else:
+        stays = ""
+    closed = (
+        f" {count(apart, 'anonymous survey is', 'anonymous surveys are')} closed for good: answers are opened now, shown where at least five"
+        " people answered, else deleted. Publishing again asks everybody for a new version."
+    )
+    return says + (closed if apart else "") + stays
 
 
 def _publishing(able: Sequence[Stored], responses: int) -> str:

@@ -23,6 +23,7 @@ from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.editing import conditions
 from app.surveys.pages.editing.conditions import ConditionOffer
+from app.surveys.pages.editing.gaps import gaps
 from app.surveys.pages.editor_desk import Desk, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, blank, filled, read
 from app.surveys.pages.editor_questions import Row
@@ -107,6 +108,7 @@ async def show(
         "surveys/editor.html",
         status=status,
         stored=desk.stored,
+        untranslated=gaps(desk.stored.definition) if desk.stored else (),
         at=desk.at,
         draft=draft,
         refused=refused,

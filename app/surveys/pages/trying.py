@@ -14,7 +14,7 @@ from app.surveys.ledger import answers
 from app.surveys.ledger.answers import Answered
 from app.surveys.pages import prompt_form
 from app.surveys.pages.addresses import uid_of
-from app.surveys.pages.editing.languages import called
+from app.surveys.pages.editing.gaps import called
 from app.surveys.pages.editor import item_of
 from app.surveys.pages.me import words as told
 from app.surveys.results.responses import plain

@@ -88,6 +88,12 @@ def refuse_reminding(stored: Stored, now: datetime) -> None:
         raise Conflict("The survey is over: it can't be answered, so people are not reminded of it.")
 
 
+def can_be_answered(stored: Stored, now: datetime) -> bool:
+    """While the version is open. Before that, people can't be asked why they have not answered."""
+    starts, ends = stored.starts_at, stored.ends_at
+    return stored.status == "published" and (starts is None or starts <= now) and (ends is None or now < ends)
+
+
 def remindable(stored: Stored) -> ColumnElement[bool]:
     """Accounts that `remind` would not pass over."""
     theirs = and_(

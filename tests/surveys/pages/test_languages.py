@@ -16,6 +16,7 @@ from app.surveys.authoring import translated_texts
 from app.surveys.authoring.definition import Definition
 from app.surveys.authoring.stored import Stored
 from app.surveys.authoring.translating import with_translations
+from app.surveys.pages.editing.gaps import gaps
 from app.surveys.translations import QuestionTexts, SurveyTexts
 from tests.conftest import Browser, SignIn
 from tests.surveys.authored import ANN, answer, publish, read, save
@@ -51,6 +52,20 @@ def test_what_is_missing_is_counted() -> None:
     assert len(keyed) == len(set(translated_texts.texts_of(stored, "de")))
     assert translated_texts.missing(stored, "de") == 1  # the text of the stars
     assert translated_texts.missing(stored, "tr") == len(keyed)
+    missing = translated_texts.missing(stored, "ar")
+    assert set(gaps(stored)) == {
+        f"Deutsch (de): 1 of {len(keyed)} texts is missing",
+        f"العربية (ar): {missing} of {len(keyed)} texts are missing",
+    }
+
+
+async def test_the_editor_and_the_question_before_publishing_say_what_is_missing(alice: Browser, lunch: Stored) -> None:
+    told = "Deutsch (de): 1 of"
+    for page in (f"/surveys/edit/{lunch.uid}", f"/surveys/publish/{lunch.uid}"):
+        assert told in (await alice.get(page)).text
+    stars = {f"label-{one.key}": "Alles in allem" for one in lunch.questions if one.type == "star_rating"}
+    assert (await alice.submit(at(lunch), form_of(lunch, "de", **stars))).status_code == 303
+    assert told not in (await alice.get(f"/surveys/publish/{lunch.uid}")).text
 
 
 @pytest.mark.parametrize(

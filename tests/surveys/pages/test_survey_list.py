@@ -19,6 +19,7 @@ from app.surveys.pages.acts_allowed import allowed, hindrance
 from app.web.long_acts import bulk
 from tests.conftest import Browser, SignIn
 from tests.host.pages.test_acts import begin, carry_on
+from tests.markup import squeezed
 from tests.surveys.calling import statements
 from tests.surveys.drafted import drafted, published
 from tests.surveys.recording import lunch, record, user_id
@@ -331,6 +332,27 @@ async def test_many_are_archived_and_their_answers_stay(database: Database, part
     assert await statuses(database) == {"Lunch": "archived", "Trip": "draft", "Doors": "archived"}
     again = (await alice.submit("/surveys/list/bulk", {**form, "action": "publish"})).text
     assert "1 response was given before; who gave one is not asked again." in again
+
+
+@pytest.mark.parametrize(
+    ("anonymous", "says", "never"),
+    [
+        (0, "publishing again undoes it: same versions", "closed for good"),
+        (1, "1 anonymous survey is closed for good", "Answers stay as they are"),
+        (2, "2 anonymous surveys are closed for good", "undoes it"),
+    ],
+)
+async def test_archiving_many_undoes_nothing_for_anonymous_ones(
+    database: Database, alice: Browser, anonymous: int, says: str, never: str
+) -> None:
+    rows = [await asked(database, title=f"Survey {number}") for number in range(2)]
+    async with database.transaction() as db:
+        which = Survey.id.in_([one.id for one in rows[:anonymous]])
+        await db.execute(update(Survey).where(which).values(anonymity="anonymous"))
+    form = {"action": "archive", "id": [str(one.id) for one in rows]}
+    question = squeezed((await alice.submit("/surveys/list/bulk", form)).text)
+    assert says in question
+    assert never not in question
 
 
 async def test_only_drafts_of_the_filter_are_deleted(database: Database, alice: Browser) -> None:

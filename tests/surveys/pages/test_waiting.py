@@ -1,9 +1,10 @@
 """Who is asked a survey and has not answered it: people of its audience, with how often it was shown to them."""
 
 import csv
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import insert, update
 
 from app.accounts.models import User
@@ -94,3 +95,27 @@ async def test_publishing_says_how_many_of_which_type_are_asked(alice: Browser, 
         everyone, staff = await drafted(db), await drafted(db, user_types=["staff"])
     assert "people are in its audience (" in (await alice.get(f"/surveys/publish/{everyone.uid}")).text
     assert "in its audience (" not in (await alice.get(f"/surveys/publish/{staff.uid}")).text
+
+
+@pytest.mark.parametrize(
+    ("status", "window", "offered"),
+    [
+        ("published", (None, None), True),
+        ("published", (-1, 1), True),
+        ("published", (1, None), False),
+        ("published", (None, -1), False),
+        ("archived", (None, None), False),
+    ],
+)
+async def test_people_are_reminded_while_they_can_answer(
+    alice: Browser, database: Database, status: str, window: tuple[int | None, ...], offered: bool
+) -> None:
+    async with database.transaction() as db:
+        survey = await published(db)
+        starts_at, ends_at = (days and datetime.now(UTC) + timedelta(days=days) for days in window)
+        changed = {"status": status, "starts_at": starts_at, "ends_at": ends_at}
+        await db.execute(update(Survey).where(Survey.id == survey.id).values(changed))
+    url = f"/surveys/waiting/{survey.uid}"
+    assert (f'action="{url}/remind"' in (await alice.get(url)).text) is offered
+    answer = await alice.submit(f"{url}/remind", {"action": "remind", "all": "1"})
+    assert (answer.status_code != 409) is offered

@@ -21,6 +21,7 @@ from app.surveys.authoring.definition import Definition
 from app.surveys.authoring.stored import Stored
 from app.surveys.authoring.translation_rules import NO_TAG
 from app.surveys.authoring.typed import typed_message
+from app.surveys.pages.editing.gaps import called
 from app.surveys.pages.editor import AUTHOR
 from app.surveys.pages.editor_desk import Desk, again, desk_of
 from app.texts import trimmed, whole
@@ -167,12 +168,6 @@ async def _page(
         summary=[(name if name in sheet.text else "", text) for name, text in sheet.errors.items()] if sheet else [],
         may_publish=ctx.may("surveys.publish") and stored.status == "published",
     )
-
-
-def called(tag: str) -> str:
-    """What its own speakers call it, where Muster speaks it, and the tag."""
-    name = next((one.name for one in LANGUAGES if one.tag == tag), None)
-    return f"{name} ({tag})" if name else tag
 
 
 def _stored(desk: Desk) -> Stored:

@@ -32,7 +32,10 @@ MAIL_OFF = f"Mail is not set up on this server. Mails wait until it is, for {cou
 async def remind(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     await action_of(ctx, ("remind",))
     stored = await load(ctx.db, uid_of(uid))
-    waiting.refuse_reminding(stored, datetime.now(UTC))
+    now = datetime.now(UTC)
+    waiting.refuse_reminding(stored, now)
+    if not waiting.can_be_answered(stored, now):
+        raise Conflict("The survey is not open yet: people are reminded once it can be answered.")
     which = await lists.selected(ctx, spec_of(ctx, stored, await audience.names(ctx.db)))
     chosen = people_of(ctx, stored).with_only_columns(User.id).where(which)
     number = await ctx.db.scalar(select(func.count()).select_from(chosen.where(waiting.remindable(stored)).subquery()))

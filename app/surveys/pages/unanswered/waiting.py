@@ -1,5 +1,6 @@
 """`/surveys/waiting/<uid>`: who is asked a survey and has not answered its version. Answers: responses."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from litestar import Response, get
@@ -50,12 +51,12 @@ async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[A
         names=names,
         mails=await waiting.counts(ctx.db, stored.id, stored.version),
         mail_is_on=outbox.is_on(ctx.parts.settings),
-        may_remind=_may_remind(ctx, stored),
+        may_drop=ctx.may("surveys.publish"),
     )
 
 
 def _may_remind(ctx: Context, stored: Stored) -> bool:
-    return stored.status == "published" and ctx.may("surveys.publish")
+    return waiting.can_be_answered(stored, datetime.now(UTC)) and ctx.may("surveys.publish")
 
 
 def people_of(ctx: Context, stored: Stored) -> Select[Any]:
