@@ -20,7 +20,7 @@ from app.db.session import PLATFORM
 from app.problems.count_models import ProblemCount
 from app.web.context import Context, Person
 from app.wording.marked import marked
-from app.wording.speech import Speech
+from app.wording.speech import ENGLISH_SPEECH, Speech
 
 IDLE = timedelta(minutes=30)
 ABSOLUTE = timedelta(hours=12)
@@ -227,8 +227,9 @@ async def flash(context: Context, message: str, *, level: str = "success", sent:
 
 def _told(speech: Speech, message: str, level: str) -> dict[str, str]:
     """In words of the page that leaves it: the one that shows it may speak another language."""
-    said = {"text": speech(message), "level": level}
-    return said if speech.is_english else {**said, "lang": speech.tag}
+    if speech == ENGLISH_SPEECH:
+        return {"text": str(message), "level": level}
+    return {"text": speech(message), "level": level, "lang": speech.tag}
 
 
 async def take_flashes(context: Context) -> list[dict[str, str]]:
