@@ -138,7 +138,7 @@ _TERMINALS = (
     ),
     ProblemKind(
         "no_direction", "No direction", WARNING, PUNCHES, "Set the direction of the terminal.",
-        _directionless, terminal_detectors.no_direction, remedies.DIRECT, can_be_dismissed=True,
+        _directionless, terminal_detectors.no_direction, remedies.DIRECT,
     ),
     ProblemKind(
         "access_terminal_used", "Door reader used", INFO, TERMINAL, "Say whether it is a door or a clock.",
