@@ -38,6 +38,7 @@ FOR_ALL = (
     "/account/second-factor",
     "/account/passkeys",
     "/account/sessions",
+    "/account/notifications",
 )
 # Without what stands below it: tokens are for those who program.
 FOR_ALL_ALONE = "/account"

@@ -9,7 +9,7 @@ from app.alerts.rules import FIRST_ADMINISTRATOR, SILENT, AlertRules, Digest, Qu
 from app.mail import unsubscribing
 from app.mail.unsubscribing import ALERTS, SURVEYS, Wish
 from app.parts import Parts
-from tests.conftest import Browser
+from tests.conftest import Browser, SignIn
 from tests.host.signing_in import change_user, user_id_of
 from tests.rendered_forms import Rendered
 
@@ -89,3 +89,16 @@ async def test_what_a_link_in_a_mail_ended_is_shown_and_can_be_had_again(parts: 
     await alice.submit(PAGE, {**CHOICE, "topic-surveys": "0"})
     async with parts.database.transaction() as db:
         assert await unsubscribing.refused_by(db, user_id) == {SURVEYS}
+
+
+async def test_a_person_who_may_not_see_problems_chooses_mails_about_surveys_alone(
+    parts: Parts, sign_in: SignIn
+) -> None:
+    nora = await sign_in("nora")
+    page = (await nora.get(PAGE, headers={"Accept-Language": "de"})).text
+    assert "Welche E-Mails Muster Ihnen sendet" in page
+    assert 'name="critical"' not in page
+    await nora.submit(PAGE, {"topic-surveys": "0", "critical": "at_once", "topic-alerts": "0"})
+    assert await rules(parts, "nora") is None
+    async with parts.database.transaction() as db:
+        assert await unsubscribing.refused_by(db, await user_id_of(parts.database, "nora")) == {SURVEYS}
