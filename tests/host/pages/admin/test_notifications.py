@@ -97,6 +97,7 @@ async def test_a_person_who_may_not_see_problems_chooses_mails_about_surveys_alo
     nora = await sign_in("nora")
     page = (await nora.get(PAGE, headers={"Accept-Language": "de"})).text
     assert "Welche E-Mails Muster Ihnen sendet" in page
+    assert "Einladungen" in page
     assert 'name="critical"' not in page
     await nora.submit(PAGE, {"topic-surveys": "0", "critical": "at_once", "topic-alerts": "0"})
     assert await rules(parts, "nora") is None
