@@ -28,6 +28,7 @@ from app.faults import described
 from app.jobs import Claim
 from app.pace import Pace
 from app.parts import Parts
+from app.problems.models import Problem
 from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
 from workers.ending import end
@@ -339,6 +340,21 @@ async def test_what_the_product_refuses_is_not_tried_again(parts: Parts) -> None
     await run(parts, {"clock_sync": refused}, QUICK, (job_id, 0), nothing, slots=Slots(4))
     found = await row(parts.database, job_id)
     assert (found.status, found.error) == ("failed", "The connection is paused.")
+
+
+async def test_what_becomes_of_a_job_shows_among_the_problems_at_once(parts: Parts) -> None:
+    async def broken(_: Parts, __: Claim) -> None:
+        raise Conflict("No.")
+
+    async def run_as(function: Function) -> list[str]:
+        async with parts.database.transaction() as db:
+            job_id = await jobs.request(db, "housekeeping")
+        await run(parts, {"housekeeping": function}, QUICK, (job_id or 0, 0), nothing, slots=Slots(4))
+        async with parts.database.transaction() as db:
+            return (await db.scalars(select(Problem.kind).where(Problem.closed_at.is_(None)))).all()
+
+    assert await run_as(broken) == ["job_failed"]
+    assert await run_as(Recorder()) == []
 
 
 async def test_a_job_that_takes_too_long_is_stopped(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import structlog
 from app import jobs
 from app.errors import Refusal
 from app.faults import described
+from app.host.problem_kinds import failed_jobs
 from app.jobs import Claim, Function
 from app.pace import Pace
 from app.parts import Parts
@@ -81,6 +82,7 @@ async def _run_claimed(parts: Parts, function: Function, pace: Pace, claim: Clai
         async with parts.database.shared_transaction() as db:
             await jobs.finish(db, claim.id, claim.attempt)
         _log.info("job done")
+        await _told(failed_jobs.look_after_success(parts.database, claim.workspace))
 
 
 async def _broke(parts: Parts, kind: JobKind, claim: Claim, error: BaseException) -> None:
@@ -92,6 +94,7 @@ async def _broke(parts: Parts, kind: JobKind, claim: Claim, error: BaseException
         _log.warning("job refused", reason=error.message)
         async with parts.database.shared_transaction() as db:
             await jobs.fail(db, claim.id, claim.attempt, error.message)
+        await _told(failed_jobs.look_after_failure(parts.database, claim.workspace))
         return
     _log.error("job failed", exc_info=error)
     await _failed(parts, kind, claim, described(error))
@@ -104,6 +107,16 @@ async def _failed(parts: Parts, kind: JobKind, claim: Claim, error: str) -> None
         else:
             pause = jobs.pause_before(kind, claim.attempt)
             await jobs.postpone(db, claim.id, claim.attempt, pause, error)
+    if claim.attempt >= kind.attempts:
+        await _told(failed_jobs.look_after_failure(parts.database, claim.workspace))
+
+
+async def _told(look: Awaitable[None]) -> None:
+    """Looks for problems of jobs at once. Where that fails, the next sweep finds them: the job's own end stands."""
+    try:
+        await look
+    except Exception:  # noqa: BLE001 - whatever it is, the job has ended as its row says
+        _log.exception("problems of jobs were not looked for")
 
 
 async def _give_back(parts: Parts, claim: Claim) -> None:

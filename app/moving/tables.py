@@ -79,6 +79,10 @@ _SUBJECT = f"""CASE
         WHEN 'token' THEN {_renumbered("s.subject_id", "api_tokens")}
     END #>> '{{}}', 'gone ' || s.subject_id)
 END"""
+# The note of a problem that was given to somebody is the id of the account.
+_GIVEN_TO = (
+    f"CASE WHEN s.what = 'assigned' THEN coalesce({_renumbered('s.note', 'users')} #>> '{{}}', '') ELSE s.note END"
+)
 _OF_ACCOUNTS = "user_id IN (SELECT id FROM users WHERE workspace = $1)"
 _ACCOUNT = {"user_id": "users"}
 
@@ -128,7 +132,7 @@ HOST: tuple[MovingTable, ...] = (
     MovingTable("problems", refers={"assigned_to": "users"}),
     MovingTable("alerts", refers=_ACCOUNT, gone="drop"),
     MovingTable("alert_news"),
-    MovingTable("problem_changes", refers=_ACCOUNT),
+    MovingTable("problem_changes", refers=_ACCOUNT, instead={"note": _GIVEN_TO}),
     MovingTable("problem_sweeps"),
     MovingTable("webhook_endpoints", sealed=("secret", "secret_before")),
     MovingTable("webhook_facts"),

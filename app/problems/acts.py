@@ -32,12 +32,12 @@ async def assign(
 ) -> list[int]:
     """To an active account of the workspace; None for no one in particular. Returns the ids of
     those that are open. Raises NotFound, Conflict, Invalid."""
-    name = await _account(db, user_id)
+    await _check_account(db, user_id)
     before = await _open(db, problem_ids, visible)
     meant = [row.id for row in before if row.assigned_to != user_id]
     if meant:
         await _write(db, meant, assigned_to=user_id)
-        await _note(db, meant, "assigned", actor, name)
+        await _note(db, meant, "assigned", actor, "" if user_id is None else str(user_id))
         changes = [
             AuditedChange(row.id, {"assigned_to": row.assigned_to}, {"assigned_to": user_id})
             for row in before
@@ -89,14 +89,10 @@ async def note_remedy(db: AsyncSession, actor: Actor, problem_ids: Iterable[int]
     await _note(db, list(problem_ids), "remedy", actor, label)
 
 
-async def _account(db: AsyncSession, user_id: int | None) -> str:
-    if user_id is None:
-        return ""
+async def _check_account(db: AsyncSession, user_id: int | None) -> None:
     here = User.id == user_id, User.workspace == workspace_of(db), User.active
-    name: str | None = await db.scalar(select(User.name).where(*here))
-    if name is None:
+    if user_id is not None and await db.scalar(select(User.id).where(*here)) is None:
         raise Invalid.at("user_id", "Choose an active account of this workspace.")
-    return name
 
 
 async def _open(db: AsyncSession, problem_ids: Iterable[int], visible: Collection[str]) -> Sequence[Problem]:

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import exists, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.models import Tenant
 from app.db.among import among
 from app.db.session import workspace_of
 from app.problems.count_models import ProblemCount
@@ -30,6 +31,8 @@ async def open_here(db: AsyncSession, kinds: Collection[str]) -> dict[str, int]:
 
 
 async def open_everywhere(db: AsyncSession) -> Mapping[str, int]:
-    """By kind, over all workspaces: a kind that ever had a problem, zeros included."""
-    summed: Any = select(ProblemCount.kind, func.sum(ProblemCount.open)).group_by(ProblemCount.kind)
+    """By kind, over all workspaces but those of tenants that are deactivated: no look is made there. A kind that ever had a problem, zeros
+    included."""
+    inactive = exists().where(Tenant.key == ProblemCount.workspace, ~Tenant.active)
+    summed: Any = select(ProblemCount.kind, func.sum(ProblemCount.open)).where(~inactive).group_by(ProblemCount.kind)
     return {kind: int(number) for kind, number in await db.execute(summed)}

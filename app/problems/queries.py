@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, literal, or_, select, true
+from sqlalchemy import ColumnElement, Select, Text, and_, case, cast, func, literal, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from app.accounts.erased import ERASED_PERSON, was_erased
 from app.accounts.models import User
@@ -109,10 +110,21 @@ async def find(db: AsyncSession, problem_id: int, visible: Collection[str]) -> A
 
 
 async def history(db: AsyncSession, problem_id: int) -> Sequence[Any]:
-    """`at`, `what`, `note` and `who`, oldest first. `who` is None for what happened by itself."""
-    lines = select(
-        ProblemChange.at, ProblemChange.what, ProblemChange.note, shown_name(ProblemChange.user_id).label("who")
-    ).outerjoin(User, User.id == ProblemChange.user_id)
+    """`at`, `what`, `note` and `who`, oldest first. `who` is None for what happened by itself; the note of *assigned* is the name of the
+    person who was given it, "" for no one."""
+    given_to = aliased(User)
+    is_theirs = and_(ProblemChange.what == "assigned", ProblemChange.note == cast(given_to.id, Text))
+    name = case((was_erased(given_to.id), literal(ERASED_PERSON)), else_=func.coalesce(given_to.name, ""))
+    lines = (
+        select(
+            ProblemChange.at,
+            ProblemChange.what,
+            case((ProblemChange.what == "assigned", name), else_=ProblemChange.note).label("note"),
+            shown_name(ProblemChange.user_id).label("who"),
+        )
+        .outerjoin(User, User.id == ProblemChange.user_id)
+        .outerjoin(given_to, is_theirs)
+    )
     return await plain(db, lines.where(ProblemChange.problem_id == problem_id).order_by(ProblemChange.id))
 
 

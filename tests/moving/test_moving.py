@@ -92,6 +92,15 @@ async def _prepare(here: Left) -> None:
                 " digest_weekday, digest_hour, quiet_but_critical, zone) SELECT id, 'at_once', 0, 'digest', 30, 'never', 30,"
                 " 'daily', 0, 8, true, 'UTC' FROM users WHERE email = :ida"
             ),
+            (
+                "INSERT INTO problems (kind, subject_type, subject_id, severity, title, since, assigned_to)"
+                " SELECT 'silence', 'clock', 'all', 'warning', 'No punches come', now(), id FROM users WHERE email = :ida"
+            ),
+            (
+                "INSERT INTO problem_changes (problem_id, what, user_id, note)"
+                " SELECT p.id, 'assigned', p.assigned_to, p.assigned_to::text FROM problems p"
+            ),
+            "INSERT INTO problem_counts VALUES ('acme', 'silence', 1)",
             "INSERT INTO roles (workspace, name, permissions) VALUES ('acme', 'Guards', '{surveys.view}')",
             "INSERT INTO user_roles SELECT u.id, r.id FROM users u, roles r WHERE u.email = :ida AND r.name = 'Guards'",
             "UPDATE employees SET user_id = (SELECT id FROM users WHERE email = :ida) WHERE id = (SELECT min(id) FROM employees)",
@@ -184,6 +193,9 @@ def test_accounts_have_new_ids_and_what_points_at_them_follows(left: Left, arriv
         "SELECT p.name, u.email FROM passkeys p JOIN users u ON u.id = p.user_id",
         "SELECT v.name, u.email FROM saved_views v JOIN users u ON u.id = v.user_id",
         "SELECT e.name, u.email FROM employees e JOIN users u ON u.id = e.user_id",
+        "SELECT p.title, u.email FROM problems p JOIN users u ON u.id = p.assigned_to",
+        "SELECT c.what, u.email FROM problem_changes c JOIN users u ON u.id = c.user_id AND u.id::text = c.note",
+        "SELECT kind, open FROM problem_counts WHERE workspace = 'acme'",
         (
             "SELECT r.name, u.email FROM user_roles x JOIN users u ON u.id = x.user_id JOIN roles r ON r.id = x.role_id"
             " WHERE u.workspace = 'acme' ORDER BY 1, 2"

@@ -157,7 +157,11 @@ async def test_a_person_gives_it_to_somebody_and_puts_it_off(watched: Platform) 
         await watched.act("snooze", datetime.now(UTC))
     await watched.act("snooze", UNTIL_IT_CHANGES)
     assert (await watched.look(), await watched.open()) == ([], {})
-    assert (await watched.the_only_one()).assigned_to == bob
+    problem = await watched.the_only_one()
+    assert problem.assigned_to == bob
+    async with watched.database.transaction() as db:
+        told = [(one.what, one.note) for one in await queries.history(db, problem.id)]
+    assert told == [("opened", ""), ("assigned", "Bob Brandt"), ("snoozed", "until it changes")]
     await watched.job("failed")
     assert (await watched.look(), await watched.open()) == ([], {"housekeeping": "job_failed"})
     async with watched.database.transaction() as db:

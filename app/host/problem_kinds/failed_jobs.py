@@ -9,13 +9,29 @@ from sqlalchemy.orm import aliased
 
 from app import jobs
 from app.accounts.models import Job
+from app.db.session import Database
 from app.jobs import KINDS
+from app.problems import counting, looking
 from app.problems.findings import Fact, Finding, Severity
 from app.problems.kinds import WORKSPACE, FactSelect, ProblemKind, Remedy, RemedyAsked, fact_columns
 from app.problems.models import Problem
 
 KIND_OF_IMPORT, KIND_OF_OTHERS = "import_failed", "job_failed"
+BOTH = frozenset({KIND_OF_IMPORT, KIND_OF_OTHERS})
 SUBJECT = "job"
+
+
+async def look_after_failure(database: Database, workspace: str) -> None:
+    """A job failed with its last attempt."""
+    async with database.transaction(workspace) as db:
+        await looking.look(db, BOTH)
+
+
+async def look_after_success(database: Database, workspace: str) -> None:
+    """One small statement where no job has a problem."""
+    async with database.transaction(workspace) as db:
+        if await counting.open_here(db, BOTH):
+            await looking.look(db, BOTH)
 
 
 def detect(fact: Fact, _: datetime) -> Finding | None:
@@ -73,7 +89,7 @@ def _unsettled() -> ColumnElement[bool]:
         Job.error.is_not(None),
         exists().where(
             Problem.closed_at.is_(None),
-            Problem.kind.in_([KIND_OF_IMPORT, KIND_OF_OTHERS]),
+            Problem.kind.in_(sorted(BOTH)),
             Problem.subject_id == _same_work(Job.key),
         ),
     )
@@ -105,7 +121,7 @@ _NEWEST = (
     )
 ).subquery("newest")
 FAILED = FactSelect(
-    frozenset({KIND_OF_IMPORT, KIND_OF_OTHERS}),
+    BOTH,
     select(
         *fact_columns(
             case(*((_NEWEST.c.name == name, told) for name, told in _TOLD.items()), else_=KIND_OF_OTHERS),
