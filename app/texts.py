@@ -1,4 +1,4 @@
-"""Texts that people type, as they are kept, and the characters that are not; instants and days as programs write them. Pure."""
+"""Texts as people type them and as they are kept, days as programs write them, and cells of CSV files that must not run. Pure."""
 
 import re
 import unicodedata

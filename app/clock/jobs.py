@@ -16,7 +16,7 @@ from app.clock.importing import import_due
 from app.clock.punches import daily_totals
 from app.clock.review import long_work
 from app.clock.sync import run as sync
-from app.clock.sync import run_rows
+from app.clock.sync import run_rows, when_due
 from app.jobs import Claim, Function
 from app.pace import PACE
 from app.parts import Parts
@@ -58,9 +58,9 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
         if not policies.enabled(await policies.read(db, workspace), "module_clock"):
             return None
         now = datetime.now(UTC)
-        if await run_rows.is_due(db, now):
+        if await when_due.is_due(db, now):
             await run_rows.queue_run(db, "schedule", {}, SYSTEM)
-        return await run_rows.look_again(db, now)
+        return await when_due.look_again(db, now)
 
 
 FUNCTIONS: Mapping[str, Function] = {

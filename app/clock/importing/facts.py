@@ -17,7 +17,7 @@ from app.clock.pairing import widening
 from app.clock.pairing.inputs import Case, PairingPunch, Record, TimeSpan, Who
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import Judgement, Verdict
-from app.clock.punches import linked_rows
+from app.clock.punches import of_records
 from app.clock.punches.marks import NEAR
 from app.db.among import among
 from app.db.direct import driver
@@ -118,8 +118,8 @@ async def read_linked(db: AsyncSession, facts: Facts) -> list[PairingPunch]:
     """Punches that belong to the records around but are of other codes, now: a re-binding left them there. And those that left
     these records when they were edited on the server."""
     ids = [one.id for one in facts.case.records]
-    found = await linked_rows.punches_of_records(driver(db), ids)
-    edited = await linked_rows.edited_punches_of(driver(db), ids)
+    found = await of_records.punches_of_records(driver(db), ids)
+    edited = await of_records.edited_punches_of(driver(db), ids)
     return [*(one for one in found if one.emp_code not in facts.codes), *edited]
 
 

@@ -20,7 +20,7 @@ from app.clock.mirror.cursors import unread_spans
 from app.clock.models import Device
 from app.clock.pairing.inputs import FOLDS, PairingEmployee, PairingPunch, Record, Rules, TimeSpan, Written
 from app.clock.punches.daily_totals import noting_days
-from app.clock.punches.linked_rows import punches_of_records
+from app.clock.punches.of_records import punches_of_records
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.zones import zone_name
 from app.db.direct import driver

@@ -21,7 +21,7 @@ from app.clock.mirror import cursors, set_aside
 from app.clock.pages import health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
 from app.clock.punches import changes
-from app.clock.sync import run_rows
+from app.clock.sync import run_rows, when_due
 from app.dates import PageZone, day_words
 from app.host.pages.problems import top as top_of_problems
 from app.web.context import Context
@@ -78,7 +78,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         last=last,
         current=current,
         next=next_tile(
-            current, state.state, await run_rows.next_due(ctx.db), now, await ctx.zone(), awaits_test=found.awaits_test
+            current, state.state, await when_due.next_due(ctx.db), now, await ctx.zone(), awaits_test=found.awaits_test
         ),
         status_labels=STATUS_LABELS,
         states=_states(await status_figures.binding_counts(ctx.db)),

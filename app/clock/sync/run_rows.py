@@ -1,6 +1,6 @@
 """The rows of sync runs: starting or joining one, asking it to stop, closing it, and finding those that pages show.
 
-What a run does is in sync/run.py.
+What a run does is in sync/run.py, and when the schedule wants one in sync/when_due.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,8 @@ from app.accounts import audit
 from app.clock.codes import TcCode
 from app.clock.connection import lease
 from app.clock.connection import saved as connection
-from app.clock.models import Connection, SetAside, SyncRun
+from app.clock.models import SetAside, SyncRun
 from app.clock.profiles import RESOURCES
-from app.clock.settings import ClockSettings, read_settings
 from app.errors import Conflict, Invalid, NotFound
 from app.webhooks import noting
 from app.webhooks.kinds import SYNC_FINISHED
@@ -54,7 +53,7 @@ async def start_run(db: AsyncSession, trigger: str, request: Mapping[str, Any], 
     found = await connection.required(db)
     if found.status == "paused":
         raise Conflict("Syncing is paused; resume it first.")
-    await _close_dead(db)
+    await close_dead(db)
     current = await current_run(db)
     if current is not None:
         await _widen(db, current, trigger, request)
@@ -135,50 +134,6 @@ def end_of(found: SyncRun) -> RunEnd:
     return RunEnd(found.id, found.status, found.error_code, found.error_message, found.resources)
 
 
-async def is_due(db: AsyncSession, now: datetime) -> bool:
-    """True when the schedule wants a run now. A new connection is tested first. A run whose worker died is taken up at once; one that waits for longer than
-    the interval is queued again, because its job may be lost. When runs start only by hand, the job of a dead run
-    resumes it: if it were closed here, nothing would."""
-    found = await connection.load(db)
-    settings = await read_settings(db)
-    if found is None or not _runs_by_itself(found, settings):
-        return False
-    if found.not_before is not None and now < found.not_before:
-        return False
-    if await _close_dead(db):
-        return True
-    last = (
-        await db.execute(select(SyncRun.status, SyncRun.queued_at).order_by(SyncRun.id.desc()).limit(1))
-    ).one_or_none()
-    if last is None:
-        return True
-    interval = timedelta(minutes=settings.sync_interval_minutes)
-    return bool(last.status != "running" and now >= last.queued_at + interval)
-
-
-def _runs_by_itself(found: Connection, settings: ClockSettings) -> bool:
-    rests = found.status in ("paused", "locked") or found.awaits_test
-    return settings.sync_interval_minutes > 0 and not rests
-
-
-async def next_due(db: AsyncSession) -> datetime | None:
-    """When the schedule wants the next run; None when only by hand, or when it cannot be."""
-    found = await connection.load(db)
-    settings = await read_settings(db)
-    if found is None or not _runs_by_itself(found, settings):
-        return None
-    last = await db.scalar(select(SyncRun.queued_at).order_by(SyncRun.id.desc()).limit(1))
-    if last is None:
-        return found.not_before or found.created_at
-    due: datetime = last + timedelta(minutes=settings.sync_interval_minutes)
-    return max(due, found.not_before) if found.not_before else due
-
-
-async def look_again(db: AsyncSession, now: datetime) -> datetime | None:
-    """When the schedule looks for a due run again: soon while one is open, because its worker may die."""
-    return now if await current_run(db) else await next_due(db)
-
-
 async def current_run(db: AsyncSession) -> SyncRun | None:
     """The run that waits or works; None when there is none."""
     return await db.scalar(select(SyncRun).where(SyncRun.status.in_(OPEN)).order_by(SyncRun.id).limit(1))
@@ -199,7 +154,7 @@ async def set_aside_of(db: AsyncSession, run_id: int, limit: int) -> Sequence[Se
     ).all()
 
 
-async def _close_dead(db: AsyncSession) -> bool:
+async def close_dead(db: AsyncSession) -> bool:
     """Closes a run whose worker died, or whose lease was broken off. Whether there was one."""
     holder, alive = await lease.holder(db)
     dead = await db.scalars(select(SyncRun.id).where(SyncRun.status == "running"))

@@ -16,7 +16,7 @@ from app.clock.connection.saved import ConnectionForm
 from app.clock.connection.shared_session import SharedSession, password_place
 from app.clock.mirror import cursors, rezoning
 from app.clock.sync import run as sync
-from app.clock.sync import run_rows
+from app.clock.sync import run_rows, when_due
 from app.db.session import Database
 from app.errors import Conflict, Invalid
 from app.outbound import OutboundError
@@ -149,7 +149,7 @@ async def test_a_paused_connection_starts_nothing_until_it_is_resumed(parts):
         await here.sync(resources=["areas"])
         async with parts.database.transaction() as db:
             await connection.pause(db, COMMAND_LINE)
-            assert not await run_rows.is_due(db, here.now + timedelta(days=30))
+            assert not await when_due.is_due(db, here.now + timedelta(days=30))
             with pytest.raises(Conflict, match="paused"):
                 await run_rows.start_run(db, "manual", {}, COMMAND_LINE)
             await connection.resume(db, COMMAND_LINE)

@@ -9,7 +9,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from app.accounts.audit import COMMAND_LINE, Actor
 from app.clock.mirror import absences
-from app.clock.sync import backfill, run_rows
+from app.clock.sync import backfill, run_rows, when_due
 from app.errors import Conflict, Invalid, NotFound
 from app.secrets import Secret
 from tests.clock.syncing import site
@@ -377,15 +377,15 @@ async def test_a_purge_takes_old_settled_punches_and_leaves_their_totals(parts):
 async def test_the_schedule_waits_for_its_interval_and_for_whoever_asked_us_to_wait(parts):
     async with site(parts) as here:
         async with parts.database.transaction() as db:
-            assert await run_rows.is_due(db, here.now)
+            assert await when_due.is_due(db, here.now)
         await here.sync(resources=["areas"])
         queued = await here.scalar("SELECT max(queued_at) FROM clock_sync_runs")
         async with parts.database.transaction() as db:
-            assert not await run_rows.is_due(db, queued + timedelta(minutes=14))
-            assert await run_rows.is_due(db, queued + timedelta(minutes=15))
+            assert not await when_due.is_due(db, queued + timedelta(minutes=14))
+            assert await when_due.is_due(db, queued + timedelta(minutes=15))
         await here.set(sync_interval_minutes=0)
         async with parts.database.transaction() as db:
-            assert not await run_rows.is_due(db, queued + timedelta(days=1))
+            assert not await when_due.is_due(db, queued + timedelta(days=1))
 
 
 async def test_a_run_that_goes_on_with_a_dead_one_and_dies_as_well_is_taken_up_by_the_same_job(parts):

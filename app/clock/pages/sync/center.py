@@ -24,7 +24,7 @@ from app.clock.pages.sync.run_words import RESOURCE_LABELS, STATUS_LABELS, TRIGG
 from app.clock.profiles import RESOURCES
 from app.clock.punches import changes
 from app.clock.settings import read_settings
-from app.clock.sync import run_rows
+from app.clock.sync import run_rows, when_due
 from app.counting import nearest
 from app.web import csrf, exports, lists
 from app.web.context import Context
@@ -158,7 +158,7 @@ async def _standing(ctx: Context, now: datetime) -> dict[str, Any]:
         "connection_kinds": health.PROBLEM_KINDS,
         "settings": settings,
         "run": described(current, settings, now) if current else None,
-        "next_due": await run_rows.next_due(ctx.db),
+        "next_due": await when_due.next_due(ctx.db),
         "listings": cursor_words.listings(rows),
         "stretches": stretches,
         "acceptable": [one.window for one in stretches if one.may_be_accepted],
