@@ -1,11 +1,14 @@
 """What the clock brings to the portal."""
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from app.registry import (
     OPERATOR,
     VIEWER,
+    AuditedField,
     JobKind,
     ListRights,
     Module,
@@ -172,7 +175,7 @@ POLICIES = (
 )
 
 
-def _audited() -> Any:
+def _audited() -> Mapping[str, AuditedField]:
     from app.clock import audited
 
     return audited.FIELDS
@@ -200,7 +203,7 @@ def _site() -> "Site":
     )
 
 
-def _work() -> Any:
+def _work() -> ModuleType:
     from app.clock import jobs
 
     return jobs

@@ -1,11 +1,24 @@
 """What the host brings to the portal, accounts and administration included."""
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from app.registry import OPERATOR, VIEWER, JobKind, ListRights, Module, Permission, PermissionGroup, Subject
+from app.registry import (
+    OPERATOR,
+    VIEWER,
+    AuditedField,
+    JobKind,
+    ListRights,
+    Module,
+    Permission,
+    PermissionGroup,
+    Subject,
+)
 
 if TYPE_CHECKING:
+    from app.problems.kinds import ProblemSource
     from app.web.site import Site
 
 PERMISSIONS = (
@@ -194,7 +207,7 @@ JOBS = {
 }
 
 
-def _audited() -> Any:
+def _audited() -> Mapping[str, AuditedField]:
     from app.host import audited
 
     return audited.FIELDS
@@ -215,7 +228,7 @@ def _site() -> "Site":
     )
 
 
-def _work() -> Any:
+def _work() -> ModuleType:
     from app.host import jobs
 
     return jobs
@@ -231,7 +244,7 @@ def _connect() -> None:
     problem_events.listen(news.note)
 
 
-def _problems() -> Any:
+def _problems() -> "ProblemSource":
     from app.host.problem_kinds import host_source
 
     return host_source.PROBLEMS

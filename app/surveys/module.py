@@ -1,9 +1,22 @@
 """What the surveys bring to the portal."""
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from app.registry import AUTHOR, VIEWER, JobKind, ListRights, Module, Permission, PermissionGroup, PolicySwitch, Subject
+from app.registry import (
+    AUTHOR,
+    VIEWER,
+    AuditedField,
+    JobKind,
+    ListRights,
+    Module,
+    Permission,
+    PermissionGroup,
+    PolicySwitch,
+    Subject,
+)
 
 if TYPE_CHECKING:
     from app.web.site import Site
@@ -81,7 +94,7 @@ POLICIES = (
 )
 
 
-def _audited() -> Any:
+def _audited() -> Mapping[str, AuditedField]:
     from app.surveys import audited
 
     return audited.FIELDS
@@ -108,7 +121,7 @@ def _site() -> "Site":
     )
 
 
-def _work() -> Any:
+def _work() -> ModuleType:
     from app.surveys import jobs
 
     return jobs
