@@ -19,6 +19,7 @@ from app.registry import (
 )
 
 if TYPE_CHECKING:
+    from app.problems.kinds import ProblemSource
     from app.web.site import Site
 
 PERMISSIONS = (
@@ -133,7 +134,7 @@ LISTS = (
 )
 
 
-def _problems() -> Any:
+def _problems() -> "ProblemSource":
     from app.surveys.problem_kinds import ledger
 
     return ledger.PROBLEMS
