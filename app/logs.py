@@ -16,6 +16,8 @@ from structlog.typing import Processor
 MASK = "…"
 _TELLTALE = re.compile(r"passw|secret|token|otp|authorization|cookie|credential|api_?key", re.IGNORECASE)
 _ADDRESS_PASSWORD = re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]+(?=@)")
+# Addresses whose last part is a secret: who has it may do what the page does.
+_SECRET_PATH = re.compile(r"(/(?:ping|welcome|mail/unsubscribe)/)[^/?\s]+")
 # What PostgreSQL adds to an error quotes rows, and rows hold people.
 _QUOTED_ROW = re.compile(r"^(DETAIL: ).*$", re.MULTILINE)
 # They tell every step of every job at INFO; ours say the same once, with the job's name.
@@ -70,7 +72,9 @@ def _masked(name: str, value: Any) -> Any:
     if _TELLTALE.search(name):
         return MASK
     if isinstance(value, str):
-        return _QUOTED_ROW.sub(rf"\1{MASK}", _ADDRESS_PASSWORD.sub(rf"\1:{MASK}", value))
+        return _QUOTED_ROW.sub(
+            rf"\1{MASK}", _SECRET_PATH.sub(rf"\1{MASK}", _ADDRESS_PASSWORD.sub(rf"\1:{MASK}", value))
+        )
     if isinstance(value, Mapping):
         return {key: _masked(str(key), inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

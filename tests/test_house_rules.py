@@ -163,7 +163,7 @@ LAYERS = {
         "audited",
         "pages jobs api",
         "problem_kinds subjects erased_names telling",
-        "attendance people applications saved_views",
+        "attendance people applications saved_views backups",
         "events models zone",
     ),
 }

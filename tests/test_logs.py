@@ -44,6 +44,8 @@ def test_no_secret_gets_into_a_line(form: str, capsys: pytest.CaptureFixture[str
         url="postgresql://muster:hunter2-d@db/muster",
         secret=Secret("hunter2-e"),
         shown=Secret("hunter2-f"),
+        path="/ping/hunter2-h",
+        other="/mail/unsubscribe/hunter2-i/undo",
     )
     logging.getLogger("saq").error("cannot reach %s", "postgresql://u:hunter2-g@db")
     err = capsys.readouterr().err

@@ -36,10 +36,10 @@ from tests.one_of_each import addresses, one_of_each
 from tests.rendered_forms import Control, Rendered, RenderedForm
 
 END_USERS = (*survey_api.ENDPOINTS, *api_apps.ENDPOINTS, *sign_in.ENDPOINTS)
-PROGRAMS = ("/api/", "/v1/", "/health/", "/metrics", "/static")
+PROGRAMS = ("/api/", "/v1/", "/health/", "/metrics", "/ping/", "/static")
 WITHOUT_PARAMETERS = {
     "/api/v1/clock/openapi.json", "/v1/api/openapi.json", "/health/live", "/health/ready", "/metrics",
-    "/static/{file_path}",
+    "/ping/{secret}", "/static/{file_path}",
 }  # fmt: skip
 # Streams that end when somebody leaves.
 UNENDING = {"/clock_sync/live/{run_id}", "/clock_settings/connection/test/live"}

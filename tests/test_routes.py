@@ -26,6 +26,7 @@ PUBLIC = {
     "/welcome/{secret}": "the link is the secret",
     "/mail/unsubscribe/{token}": "the link is signed, and mail programs have no session",
     "/mail/unsubscribe/{token}/undo": "as above",
+    "/ping/{secret}": "programs that make backups call it, and the secret is what allows it",
     "/api/v1/clock/openapi.json": "anybody may read it, without a token",
     "/v1/api/openapi.json": "anybody may read it, without a token",
     "/apps/icon/{uid}": "mobile apps show the icons of published apps, and have no session",

@@ -29,6 +29,11 @@ def answer_either(request: Request[Any, Any, Any], error: Exception) -> Response
     """The exception handler of such a page: the envelope of the APIs for a program, a page for everybody else."""
     if not _is_program(request):
         return handle(request, error)
+    return answer_program(request, error)
+
+
+def answer_program(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """The exception handler of an address that programs alone call: the envelope of the APIs."""
     return envelope(logged(request, error), context_of(request.scope).request_id)
 
 

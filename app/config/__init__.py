@@ -51,6 +51,7 @@ class Settings:
     log_format: Literal["console", "json"]
     smtp: SmtpServer | None = None
     mail_from: str | None = None
+    ping_url: str | None = None
 
     def goes_through_pooler(self, url: str) -> bool:
         """True for an address of the database behind which a pooler stands."""
@@ -102,6 +103,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         log_format=_log_format(environ),
         smtp=mail_server,
         mail_from=mail_from,
+        ping_url=_ping_url(environ),
     )
 
 
@@ -180,6 +182,21 @@ def _mail(environ: Mapping[str, str]) -> tuple[SmtpServer | None, str | None]:
         return server, read_sender(sender)
     except ValueError as error:
         raise ConfigError(f"MUSTER_MAIL_FROM is not an address: {error}") from None
+
+
+def _ping_url(environ: Mapping[str, str]) -> str | None:
+    """Says nothing of the value: what stands in it is what the monitor knows Muster by."""
+    value = environ.get("MUSTER_PING_URL")
+    if not value:
+        return None
+    address = _split(value)
+    if address is None or address.scheme not in _PORTS or not address.hostname or "@" in address.netloc:
+        raise ConfigError("MUSTER_PING_URL is no address; write it like https://monitor.example/ping/…")
+    if address.fragment or not value.isascii() or not value.isprintable() or " " in value:
+        raise ConfigError(
+            "MUSTER_PING_URL has a space, a # or a letter beyond ASCII; write these as %20, %23 and so on"
+        )
+    return value
 
 
 def _log_format(environ: Mapping[str, str]) -> Literal["console", "json"]:

@@ -23,7 +23,13 @@ from sqlalchemy import Connection, text
 
 ROOT = Path(__file__).parents[2] / "migrations"
 MODULES: dict[str, tuple[str, ...]] = {
-    "shared": ("app.accounts.models", "app.mail.models", "app.problems.count_models", "app.alerts.setting"),
+    "shared": (
+        "app.accounts.models",
+        "app.mail.models",
+        "app.problems.count_models",
+        "app.alerts.setting",
+        "app.host.backups.models",
+    ),
     "host": ("app.host.models", "app.problems.models", "app.webhooks.models", "app.alerts.models"),
     "clock": ("app.clock.models", "app.long_acts.models"),
     "surveys": ("app.surveys.models", "app.surveys.anonymous.models"),

@@ -33,6 +33,7 @@ FIELDS = {
     "attendance.status": AuditedField("Status", STATUSES),
     "assigned_to": AuditedField("Assigned to", id_of="user"),
     "breaks": AuditedField("Breaks"),
+    "expected_hours": AuditedField("Expected every", unit="hours"),
     "ceiling": AuditedField("What its survey authors may do", CEILINGS),
     "clock_in": AuditedField("Clock-in"),
     "clock_out": AuditedField("Clock-out"),

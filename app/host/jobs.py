@@ -16,6 +16,7 @@ from app.accounts import housekeeping
 from app.accounts.models import Job
 from app.alerts import news, telling, writing
 from app.db.session import PLATFORM, workspace_of
+from app.host.backups import monitor
 from app.host.problem_kinds import failing_webhooks, keys, mail_failing
 from app.jobs import Claim, Function
 from app.long_acts import over_lists
@@ -60,7 +61,9 @@ def _kinds() -> Mapping[str, ListAct]:
 
 async def look_for_problems(parts: Parts, claim: Claim) -> None:
     async with parts.database.transaction(claim.workspace) as db:
-        await looking.look(db)
+        looked = await looking.look(db)
+    if looked and claim.workspace == PLATFORM:
+        await monitor.tell_monitor(parts)
 
 
 async def tell_alerts(parts: Parts, claim: Claim) -> None:

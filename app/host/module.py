@@ -95,6 +95,11 @@ PERMISSIONS = (
                 "See and revoke the tokens of all people, and make tokens for others.",
             ),
             Permission("admin.policies", "Set policies", "Switch modules, endpoints and prompts on and off."),
+            Permission(
+                "admin.backups",
+                "Watch backups",
+                "Make the address that backups call, and say when the next call is expected; on the platform.",
+            ),
             Permission("admin.audit", "Read the audit", "See who did what, with the values before and after."),
             Permission("admin.jobs", "See jobs", "See background work and workers, and retry what failed."),
             Permission(
@@ -118,6 +123,9 @@ ACTS = {
     "attendance.edit": "Record edited",
     "attendance.lock": "Days locked",
     "attendance.unlock": "Days unlocked",
+    "backups.expect": "Hours between backups changed",
+    "backups.make_address": "Address for backups made",
+    "backups.remove": "Address for backups removed",
     "employee.activate": "Person activated",
     "employee.add": "Person added",
     "employee.deactivate": "Person deactivated",
@@ -179,6 +187,7 @@ ACTS = {
 SUBJECTS = {
     "application": Subject("App", "/apps/"),
     "attendance": Subject("Record", "/attendance/", of_person=True),
+    "backups": Subject("Backups", "/admin/backups", alone=True, numbered=False),
     "days": Subject("Days", "/attendance/locks", alone=True),
     "employee": Subject("Person", "/people/"),
     "job": Subject("Job", "/admin/jobs/"),

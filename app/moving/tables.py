@@ -205,6 +205,7 @@ STAYING: Mapping[str, str] = {
     "passkey_challenges": "They are valid for minutes.",
     "one_time_links": "They lead to the other installation. An administrator makes new ones.",
     "outgoing_mails": "The other installation sends what it had to say; links in them lead there.",
+    "backup_watch": "It is about the backups of the installation.",
     "mail_streak": "It is about the mail server of the installation.",
     "request_budgets": "What an API token has used of its limit counts for minutes.",
     "clock_sign_ins": "A session of the time-clock server is of the installation that signed in.",

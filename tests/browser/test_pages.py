@@ -19,7 +19,7 @@ LAPTOP = {"width": 1280, "height": 800}
 WIDE = {"width": 1920, "height": 1080}
 # Answers that nobody looks at as a page: parts of one, pictures, streams, programs' addresses.
 _PARTS = re.compile(
-    r"^/(api|v1|health|metrics|static)\b|/(options|hosts|photo|icon|schedule|live|now|rejudging)\b|/view/[^/]+/people$"
+    r"^/(api|v1|health|metrics|ping|static)\b|/(options|hosts|photo|icon|schedule|live|now|rejudging)\b|/view/[^/]+/people$"
     r"|^/surveys/file/|/download$"
 )
 # Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own): the same forms, lists and

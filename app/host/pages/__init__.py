@@ -21,6 +21,7 @@ from app.host.pages import (
     views,
 )
 from app.host.pages.admin import administration, forgotten, sign_in, unsubscribing
+from app.host.pages.backups import ping
 from app.host.pages.problems import problem_list, seen
 from app.web.menu import MenuGroup, MenuItem
 from app.web.site import PaletteAct
@@ -47,7 +48,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *administration.ROUTES,
 ]
 # Not served to browsers alone, so that they come without the token of a form.
-FROM_OUTSIDE = tuple(unsubscribing.FROM_MAIL)
+FROM_OUTSIDE = (*unsubscribing.FROM_MAIL, *ping.FROM_BACKUPS)
 LONG_ACTS = (
     *(one for page in (people, attendance_views, kiosk, apps) for one in page.LONG.values()),
     *administration.LONG_ACTS,

@@ -18,6 +18,7 @@ from app.host.pages.admin import (
     users,
     users_bulk,
 )
+from app.host.pages.backups import page as backups
 from app.web.menu import MenuGroup, MenuItem
 
 ROUTES: list[ControllerRouterHandler] = [
@@ -33,6 +34,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *tenant_administrators.ROUTES,
     *tokens.ROUTES,
     *policies.ROUTES,
+    *backups.ROUTES,
     *audit.ROUTES,
     *jobs.ROUTES,
 ]
@@ -45,6 +47,7 @@ MENU = MenuGroup(
         MenuItem("Tenants", "/admin/tenants", "building", "admin.tenants", platform_only=True),
         MenuItem("API Tokens", "/admin/tokens", "key", "admin.tokens"),
         MenuItem("Policies", "/admin/policies", "adjustments", "admin.policies"),
+        MenuItem("Backups", backups.URL, "archive", "admin.backups", platform_only=True),
         MenuItem("Audit", "/admin/audit", "history", "admin.audit"),
         MenuItem("Jobs", "/admin/jobs", "progress", "admin.jobs"),
     ),

@@ -1,0 +1,1 @@
+"""*Administration → Backups*, and the address that backups call."""

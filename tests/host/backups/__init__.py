@@ -1,0 +1,1 @@
+"""Tests of the switches that notice when a backup, or Muster itself, stops."""
