@@ -31,7 +31,7 @@ class RemedyAsked:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """An act that there is already. `needs` is the permission of that act, and `do` carries it out: it raises what the act raises.
+    """An act that there is already. `needs` is the permission of that act, `also` what else it needs, and `do` carries it out: it raises what the act raises.
 
     `choices` are (value, label) where the person must choose; `many`: it is safe for many problems at once. `asks` is the question
     before it, "" for none.
@@ -43,6 +43,11 @@ class Remedy:
     choices: tuple[tuple[str, str], ...] = ()
     many: bool = False
     asks: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def rights(self) -> tuple[str, ...]:
+        return (self.needs, *self.also)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from sqlalchemy import select, text
 
 from app.clock.bindings import actions as bindings
+from app.clock.bindings import adding
 from app.clock.connection import saved as connection
 from app.clock.mirror import absences, devices, gone, shortfalls
 from app.clock.mirror.devices import DIRECTIONS
@@ -106,7 +107,15 @@ async def _ignore(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
     return await bindings.ignore(asked.db, asked.actor, people)
 
 
-_ON_CODES = {"accept": _accept, "match_again": _match_again, "ignore": _ignore}
+async def _add(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
+    """Raises Conflict with the reason where no code can become an employee."""
+    found = await adding.add(asked.db, asked.actor, people)
+    if found.left and not found.taken:
+        raise Conflict(" ".join(found.left))
+    return found.codes
+
+
+_ON_CODES = {"add": _add, "accept": _accept, "match_again": _match_again, "ignore": _ignore}
 
 
 def _on_codes(*acts: str) -> Callable[[RemedyAsked], Awaitable[None]]:
@@ -130,6 +139,14 @@ def _chosen(asked: RemedyAsked, acts: Sequence[str]) -> str:
 _OTHERS = (("match_again", "Match again"), ("ignore", "Ignore the code"))
 ACCEPT = Remedy("Accept", BINDS, _on_codes("accept"), many=True)
 MATCH = Remedy("Match again", BINDS, _on_codes("match_again", "ignore"), choices=_OTHERS, many=True)
+ADD = Remedy(
+    "Add as employee",
+    BINDS,
+    _on_codes("add", "match_again", "ignore"),
+    choices=(("add", "Add as employee"), *_OTHERS),
+    many=True,
+    also=("host.people",),
+)
 IGNORE = Remedy("Ignore the code", BINDS, _on_codes("ignore"), many=True, asks="Leave this code out on purpose?")
 
 

@@ -147,7 +147,7 @@ _TERMINALS = (
 )  # fmt: skip
 _CODES = (
     _of_code("conflict", "Conflict", "Bind the code to the right employee.", remedies.MATCH),
-    _of_code("not_found", "Employee not found", "Add the person as an employee, or bind the code.", remedies.MATCH),
+    _of_code("not_found", "Employee not found", "Add the person as an employee, or bind the code.", remedies.ADD),
     _of_code("unbound", "Code not bound", "Bind the code, or match it again.", remedies.MATCH),
     _of_code("suggested", "Match suggested", "Accept the match, or bind another employee.", remedies.ACCEPT, INFO),
     _of_code("code_disabled", "Disabled code used", "Enable the person on the server, or ignore the code.", remedies.IGNORE),

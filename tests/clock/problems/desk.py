@@ -6,6 +6,7 @@ from sqlalchemy import select
 
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Job
+from app.clock.problems.source import SOURCE
 from app.db.session import Database
 from app.parts import Parts
 from app.problems import acts, looking
@@ -29,10 +30,11 @@ class Desk:
         await self.look()
 
     async def open(self) -> dict[str, list[str]]:
-        """Titles of what is open, by kind."""
+        """Titles of what is open, by kind; those of the clock alone."""
         found: dict[str, list[str]] = {}
         async with self.database.transaction() as db:
-            for one in await db.scalars(select(Problem).where(Problem.closed_at.is_(None)).order_by(Problem.id)):
+            mine = Problem.closed_at.is_(None), Problem.kind.in_([one.name for one in SOURCE.kinds])
+            for one in await db.scalars(select(Problem).where(*mine).order_by(Problem.id)):
                 found.setdefault(one.kind, []).append(one.title)
         return found
 

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from app.accounts.audit import COMMAND_LINE
 from app.clock.bindings import actions as bindings
-from app.clock.models import ClockEmployee, Connection, Device
+from app.clock.models import ClockEmployee, Connection, Device, Punch
 from app.errors import Conflict
 from app.parts import Parts
 from app.secrets import Secret
@@ -149,4 +149,12 @@ async def test_most_people_of_a_department_are_one_problem(parts: Parts) -> None
     )
     assert set(await desk.open()) == {"department_unbound", "code_disabled"}
     await desk.help("code_disabled")
-    assert await desk.of("code_disabled") == []
+    async with parts.database.transaction() as db:
+        await db.execute(update(Punch).where(Punch.emp_code == "400").values(settled_at_utc=NOW, settled_by="B"))
+        await db.execute(update(Punch).where(Punch.emp_code == "300").values(settled_at_utc=NOW, settled_by="B"))
+    await desk.look()
+    assert await desk.of("department_unbound", "code_disabled", "not_found") == [
+        "No employee has the code 200 (Person 200)"
+    ]
+    await desk.help("not_found", "add")
+    assert await desk.of("not_found") == []

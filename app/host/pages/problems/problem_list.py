@@ -117,7 +117,7 @@ def able(action: str, may: Collection[str], only: str = "") -> ColumnElement[boo
 
 def _is_safe(kind: ProblemKind, may: Collection[str], only: str) -> bool:
     remedy = kind.remedy
-    if remedy is None or not remedy.many or remedy.needs not in may:
+    if remedy is None or not remedy.many or not set(remedy.rights) <= set(may):
         return False
     return not remedy.choices or kind.name == only
 

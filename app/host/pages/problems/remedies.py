@@ -32,7 +32,12 @@ class OfferedRemedy:
 def offered(ctx: Context, row: Any) -> OfferedRemedy | None:
     """None where the kind has none, where the person may not do it, or where the problem is closed."""
     kind = kinds().get(row.kind)
-    if kind is None or row.closed_at is not None or (remedy := kind.remedy) is None or not ctx.may(remedy.needs):
+    if (
+        kind is None
+        or row.closed_at is not None
+        or (remedy := kind.remedy) is None
+        or not all(map(ctx.may, remedy.rights))
+    ):
         return None
     return OfferedRemedy(remedy.label, f"/problems/{row.id}/remedy", bool(remedy.asks or remedy.choices))
 
@@ -41,8 +46,9 @@ def remedy_of(ctx: Context, kind: ProblemKind) -> Remedy:
     """Raises Conflict where there is none, and Forbidden without its right."""
     if kind.remedy is None:
         raise Conflict(f"“{kind.label}” has no remedy here. Its page says what to do.")
-    if not ctx.may(kind.remedy.needs):
-        raise Forbidden(needed(kind.remedy.needs))
+    for right in kind.remedy.rights:
+        if not ctx.may(right):
+            raise Forbidden(needed(right))
     return kind.remedy
 
 
