@@ -50,6 +50,8 @@ NO_EDIT = {
     "/views/{name}": OWN,
     "/clock_employees/{employee_id}/bind": ACTS,
     "/clock_sync/backfill": ACTS,
+    "/problems/{problem_id}/assign": ACTS,
+    "/problems/{problem_id}/dismiss": ACTS,
     "/clock_sync/start": ACTS,
     "/clock_sync/start_over": ACTS,
     "/people/erase/{user_id}": ACTS,

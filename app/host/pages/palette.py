@@ -1,9 +1,10 @@
-"""`/palette`, behind Ctrl-K: finds pages, acts, what is under way, people, users and apps. Modules add what they hold to PALETTE_SOURCES, and their acts to
+"""`/palette`, behind Ctrl-K: finds pages, acts, what is under way, problems, people, users and apps. Modules add what they hold to PALETTE_SOURCES, and their acts to
 ACTS (app.wiring)."""
 
 from typing import Any
 
 from litestar import Response, get
+from litestar.datastructures import MultiDict
 from litestar.di import NamedDependency
 from sqlalchemy import select
 
@@ -12,6 +13,8 @@ from app.db.searching import contains
 from app.host.applications.application_words import STATUSES
 from app.host.applications.applications import KEPT
 from app.host.models import Application, Employee
+from app.host.pages.problems import problem_list, seen
+from app.problems.models import Problem
 from app.web import menu, prompting
 from app.web.context import Context
 from app.web.guards import signed_in
@@ -53,6 +56,29 @@ async def acts(ctx: Context, asked: str) -> tuple[str, list[Found]]:
         for act in ACTS
         if menu.may_open(act.item, ctx) and all(word in f"{act.item.label} {act.page}".casefold() for word in words)
     ][:MOST_EACH]
+
+
+async def problems(ctx: Context, asked: str) -> tuple[str, list[Found]]:
+    """Open ones by their words, and the way to all of them."""
+    if not ctx.may(seen.SEE):
+        return "Problems", []
+    number = seen.open_problems(ctx)
+    is_meant = number and all(word in "open problems" for word in asked.casefold().split())
+    every = [Found(problem_list.URL, "Open problems", f"{number:,} open", "alert-triangle")] if is_meant else []
+    statement = (
+        problem_list.base(ctx, MultiDict())
+        .with_only_columns(Problem.id, Problem.kind, Problem.title)
+        .where(contains(Problem.title)(asked))
+        .order_by(problem_list.RANK.desc(), Problem.held_punches.desc(), Problem.id)
+        .limit(MOST_EACH - len(every))
+    )
+    return "Problems", [
+        *every,
+        *(
+            Found(f"{problem_list.URL}/{row.id}", row.title, problem_list.label_of(row.kind), "alert-triangle")
+            for row in (await ctx.db.execute(statement) if number else ())
+        ),
+    ]
 
 
 async def people(ctx: Context, asked: str) -> tuple[str, list[Found]]:
@@ -110,7 +136,7 @@ async def under_way(ctx: Context, asked: str) -> tuple[str, list[Found]]:
 
 
 ACTS: list[PaletteAct] = []
-PALETTE_SOURCES: list[PaletteSource] = [pages, under_way, acts, people, users, apps]
+PALETTE_SOURCES: list[PaletteSource] = [pages, under_way, acts, problems, people, users, apps]
 # Those that answer while nothing is typed.
 UNASKED: tuple[PaletteSource, ...] = (under_way, pages)
 

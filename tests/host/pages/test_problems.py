@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, update
 
 from app.accounts import accounts, roles
 from app.accounts.audit import COMMAND_LINE
@@ -48,7 +48,7 @@ async def fail_a_job(database: Database) -> None:
             "error": "It broke.",
         }
         await db.execute(insert(Job).values(**row, finished_at=func.now()))
-        await looking.look(db)
+        await looking.look(db, {"job_failed"})
 
 
 async def all_of(database: Database) -> Sequence[Problem]:
@@ -181,7 +181,31 @@ class TestRights:
             assert "<html" not in answer.text
 
 
+async def test_the_palette_finds_problems_and_the_way_to_all_of_them(
+    database: Database, alice: Browser, bob: Browser, selects: list[str]
+) -> None:
+    assert "Open problems" not in (await alice.fragment("/palette?q=open+problems")).text
+    (one, *_) = await have(database, "job_failed", 3)
+    found = (await alice.fragment("/palette?q=failed+0+br")).text
+    assert f'href="/problems/{one}"' in found
+    assert 'href="/problems"' in (await alice.fragment("/palette?q=open+problems")).text
+    selects.clear()
+    assert "/problems/" not in (await bob.fragment("/palette?q=failed+0")).text
+    assert [one for one in selects if "FROM problems" in one] == []
+
+
 class TestOne:
+    async def test_what_another_version_described_is_shown_without_its_page(
+        self, database: Database, alice: Browser
+    ) -> None:
+        (one,) = await have(database, "job_failed", 1)
+        async with database.transaction() as db:
+            await db.execute(update(Problem).values(facts={}))
+        for url in ("/problems", f"/problems/{one}"):
+            page = await alice.get(url)
+            assert (page.status_code, "job_failed 0 broke" in page.text) == (200, True)
+            assert "/admin/jobs/" not in page.text
+
     async def test_it_says_what_is_known_and_what_was_done(self, database: Database, alice: Browser) -> None:
         await fail_a_job(database)
         (one,) = await all_of(database)

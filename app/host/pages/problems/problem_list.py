@@ -127,9 +127,13 @@ def label_of(kind: str) -> str:
 
 
 def place_of(row: Any) -> str:
-    """The address of the page that a problem is about."""
+    """The address of the page that a problem is about. "" for what another version found and described in its own way: the next sweep
+    describes it again."""
     facts: Mapping[str, Any] = row.facts
-    return kinds()[row.kind].url(row.subject_id, facts)
+    try:
+        return kinds()[row.kind].url(row.subject_id, facts)
+    except (KeyError, ValueError):
+        return ""
 
 
 async def spec_of(ctx: Context, query: Query) -> ListSpec:
