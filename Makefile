@@ -23,7 +23,7 @@ help:
 	@echo "make words      bring the translations up to the texts that are marked"
 	@echo "make migration module=clock title=\"what changes\"   draft a migration from the models"
 	@echo "make sbom       all parts and their licences, as a CycloneDX document"
-	@echo "make lock       pin the dependencies anew"
+	@echo "make lock       pin the dependencies again"
 
 install: $(STAMP)
 

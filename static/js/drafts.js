@@ -58,7 +58,7 @@ function restore(form) {
   restoring = false;
 }
 
-// On a page of nobody, such as the one for signing in, all wait for their person.
+// On a page without a person, such as the one for signing in, all wait for their person.
 function sweep() {
   for (const key of keys()) {
     const age = Date.now() - (read(key)?.at ?? 0);

@@ -1,5 +1,5 @@
 // A survey's message with a toolbar: an editable text over the plain field. The field is what is sent, and it changes only when
-// somebody edits: a message that nobody touched keeps its bytes. Markup that a message may not have never gets in.
+// somebody edits: a message that was not touched keeps its bytes. Markup that a message may not have never gets in.
 const ALLOWED = ["p", "br", "strong", "em", "u", "s", "ul", "ol", "li", "blockquote", "h3", "h4", "a", "code"];
 const ALIKE = {
   B: "strong", I: "em", DEL: "s", STRIKE: "s", INS: "u", DIV: "p", H1: "h3", H2: "h3", H5: "h4", H6: "h4", PRE: "code",

@@ -91,7 +91,7 @@ if (drawer) {
   });
 }
 
-// A list that fetches its rows again keeps the focus at the row where it was. An act in the row itself goes on to the next.
+// A list that fetches its rows again keeps the focus at the row where it was. An act in the row itself leads to the next row.
 document.addEventListener("click", (event) => {
   const row = event.target.closest("[data-row-act]")?.closest(ROW);
   if (!row) return;
