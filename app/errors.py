@@ -78,7 +78,7 @@ class Invalid(Refusal):
 
     @classmethod
     def at(cls, field: str, message: str) -> Self:
-        """One field is wrong, and nothing else is to be said."""
+        """Only one field is wrong."""
         return cls(message, details=[FieldError(field, message)])
 
 

@@ -101,7 +101,7 @@ async def check_reach(db: AsyncSession, reach: frozenset[str], user_id: int) -> 
 
 
 async def within_reach(db: AsyncSession, reach: frozenset[str], user_ids: Iterable[int]) -> set[int]:
-    """Those of the accounts that may no more than the acting person: the ones that `check_reach` lets pass."""
+    """The accounts that have no right beyond those of the acting person: the ones that `check_reach` lets pass."""
     asked = set(user_ids)
     beyond = select(UserRole.user_id).join(Role, Role.id == UserRole.role_id)
     beyond = beyond.where(among(UserRole.user_id, asked), ~Role.permissions.contained_by(sorted(reach)))

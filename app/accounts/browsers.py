@@ -1,4 +1,4 @@
-"""What a User-Agent header says, in two words: enough for a person to know their own browser again, and no more."""
+"""What a User-Agent header says, in two words: just enough for a person to recognise their own browser."""
 
 from app.wording.marked import marked, worded
 

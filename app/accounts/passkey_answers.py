@@ -106,7 +106,7 @@ def ask_to_sign(site: PasskeySite, challenge: bytes, *, known: Sequence[KnownKey
 
 
 def challenge_in(answer: str) -> bytes:
-    """The challenge that the answer is about, before anything of it is believed. Raises WrongAnswer."""
+    """The challenge that the answer is about, before anything in it is used. Raises WrongAnswer."""
     data = _read(answer).response.clientDataJSON
     try:
         return _bytes(msgspec.json.decode(_bytes(data), type=_ClientData).challenge)

@@ -74,7 +74,7 @@ async def ask_to_sign_in(database: Database, site: PasskeySite, user_id: int) ->
 async def take_challenge(database: Database, user_id: int, purpose: Purpose, answer: str) -> bytes | None:
     """The challenge that the answer is about; None for one that this person was not asked, that expired, or that was answered.
 
-    In a transaction of its own: it is used up whatever becomes of the answer.
+    In a transaction of its own: it is used up even when the answer is refused.
     """
     try:
         challenge = passkey_answers.challenge_in(answer)

@@ -133,7 +133,7 @@ async def user_with_email(db: AsyncSession, email: str) -> int:
 
 
 async def revoke(db: AsyncSession, actor: audit.Actor, token_id: int, *, owner_id: int | None = None) -> bool:
-    """It works no more, at once. With `owner_id` only that person's token is found. Returns whether it worked until now.
+    """It stops working at once. With `owner_id` only that person's token is found. Returns whether it worked until now.
 
     Raises NotFound for a token of another workspace.
     """

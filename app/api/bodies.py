@@ -11,7 +11,7 @@ from app.outbound import strict_json
 from app.web.errors import UnsupportedMediaType
 from app.web.transport.body import FROM_ANYBODY
 
-# The routers of the APIs set it; larger ones are 413. The gate reads no more before it knows who calls.
+# The routers of the APIs set it; larger ones are 413. The gate reads only that much before it knows who calls.
 LARGEST_BODY = FROM_ANYBODY
 B = TypeVar("B", bound=msgspec.Struct)
 

@@ -34,7 +34,7 @@ class GuardsFirst:
         await (refused or self.site)(scope, receive, names_all_methods(send, scope) if asks else send)
 
     async def _refused(self, scope: Any) -> Any:
-        """The answer of who may not come in at all, None for everybody else."""
+        """The answer for a caller who may not come in, None for everybody else."""
         path = self._known(normalize_path(scope["path"]))
         if path is None or scope["method"] in self._methods[path]:
             return None

@@ -60,7 +60,7 @@ class PeriodPair:
         return "on the day before" if self.length == 1 else f"in {self.before}"
 
     def why_not(self) -> str:
-        """What speaks against a comparison whatever the numbers are; "" for nothing."""
+        """What speaks against a comparison, regardless of the numbers; "" for nothing."""
         if self.whole is None:
             return "No comparison yet: today is not over." if self.first == self.today else "These days are to come."
         return "" if self.earlier else "There are no days before these."

@@ -645,7 +645,7 @@ class DailyTotal(Base):
 
 class PunchCount(Base):
     """How many punches a local day holds by terminal, outcome and code: totals and deep pages of the punch list come from here.
-    `gone` of the `total` are on the server no more, and `settled` of the others are settled.
+    `gone` of the `total` are no longer on the server, and `settled` of the others are settled.
 
     A day in `clock_stale_days` is counted from the punches themselves until the rollup has run.
     """

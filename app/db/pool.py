@@ -1,4 +1,4 @@
-"""What a process holds to of its pool of connections: how many one workspace may have at once, and which are still believed in.
+"""What a process holds to of its pool of connections: how many one workspace may have at once, and which of them are still used.
 
 A server that went away, was demoted or fell silent answers no further request over a connection from before.
 """

@@ -1,5 +1,5 @@
 """The host's tables in every workspace: employees, kiosk enrolments, attendance, day locks, the app library
-and the ratings of its apps. The host knows no clock and no survey."""
+and the ratings of its apps. The host knows neither the clock nor surveys."""
 
 from datetime import date, datetime
 from typing import Any

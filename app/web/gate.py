@@ -261,7 +261,7 @@ def _asks_for_a_head(scope: Scope) -> bool:
 
 
 def client_ip(scope: Scope, trusted_proxies: int) -> str:
-    """The caller's address, read `trusted_proxies` hops back; without proxies X-Forwarded-For is not believed."""
+    """The caller's address, read `trusted_proxies` hops back; without proxies X-Forwarded-For is ignored."""
     client = scope.get("client")
     direct = client[0] if client else ""
     if trusted_proxies == 0:

@@ -76,7 +76,7 @@ _SETTLED = f"""settled_at_utc = CASE
         settled_by = CASE WHEN {_SAME} THEN t.settled_by END,
         settled_note = CASE WHEN {_SAME} THEN t.settled_note END,
         covered_by_id = v.covered_by"""
-# A mark that somebody set since we read must survive: it says that what we judged by is no longer so. Batches at once note
+# A mark that somebody set since we read must survive: it says that what we judged by has changed. Batches at once note
 # their days in one order, and so never wait for each other in a ring.
 _STORE = f"""
 WITH stored AS (

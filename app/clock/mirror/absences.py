@@ -1,6 +1,6 @@
-"""Who is missing from a complete listing, and when that is not believed (docs/clock-servers.md).
+"""Who is missing from a complete listing, and when Muster doubts that (docs/clock-servers.md).
 
-A person confirms or refuses what was not believed; bindings follow `absent_since` in the matching pass.
+A person confirms or refuses what is doubted; bindings follow `absent_since` in the matching pass.
 """
 
 import hashlib
@@ -32,9 +32,9 @@ def is_believable(known: int, missing: int, listed: int) -> bool:
 async def mark_missing(
     db: AsyncSession, resource: str, run_id: int, generation: int, now: datetime
 ) -> tuple[int, bool]:
-    """(rows newly marked as missing, whether the listing was believed), after a complete listing of this generation.
+    """(rows newly marked as missing, whether the listing was accepted), after a complete listing of this generation.
 
-    What is not believed marks nothing and waits in the cursor for a person.
+    A doubted listing marks nothing and waits in the cursor for a person.
     """
     known, listed = (await db.execute(_COUNT[resource], {"generation": generation})).one()
     missing = known - listed

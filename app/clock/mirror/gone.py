@@ -1,6 +1,6 @@
 """Punches that the server no longer has: which of ours a complete walk did not bring, and what is made of that.
 
-A few are believed and marked. Where a mass of them is missing a person is asked, as with people who disappear from a list; until
+A few are marked. Where a mass of them is missing a person is asked, as with people who disappear from a list; until
 they answer nothing is marked. Rows that come again are taken back where pages are written (mirror/punch_rows.py).
 """
 
@@ -84,7 +84,7 @@ class Ours:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Punches that did not come: `gone` are believed, `doubted` are not."""
+    """Punches that did not come: `gone` are to be marked, `doubted` wait for a person."""
 
     gone: Sequence[int] = ()
     doubted: Sequence[int] = ()
@@ -132,7 +132,7 @@ async def settle(db: AsyncSession, run_id: int, read: DaysRead, now: datetime) -
 
 
 async def mark(db: AsyncSession, ids: Sequence[int], now: datetime) -> None:
-    """Says that the server has these punches no more, and has them judged again: what depends on them is judged with them."""
+    """Says that the server no longer has these punches, and has them judged again: what depends on them is judged with them."""
     await db.execute(_MARK, {"ids": list(ids), "now": now})
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.punches import marks
 from app.clock.punches.settled import ended_where
 
-# A restore is believed from this many rows and this share of those known on one page (docs/clock-servers.md).
+# A restore is assumed from this many rows and this share of those known on one page (docs/clock-servers.md).
 FEWEST, SHARE = 3, 0.01
 ASIDE = (
     "The number of a known punch, with another person and another time. Many such rows mean that the server's database was "

@@ -353,7 +353,7 @@ def in_order(ctx: Context, spec: ListSpec) -> Select[Any]:
 
 
 def able(action: str) -> ColumnElement[bool]:
-    """Which punches a bulk act changes at all."""
+    """The punches that a bulk act can change."""
     return _ABLE[action]
 
 

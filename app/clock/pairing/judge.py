@@ -89,7 +89,7 @@ def find_lanes(case: Case, known: Mapping[int, Record], lone: Container[int] = (
 def part_gone(
     punches: Iterable[PairingPunch], known: Mapping[int, Record]
 ) -> tuple[list[PairingPunch], list[PairingPunch]]:
-    """Punches that count, and those that do not: the server has them no more, and they belong to no record that stands."""
+    """Punches that count, and those that do not: the server no longer has them, and they belong to no record that counts."""
     there: list[PairingPunch] = []
     gone: list[PairingPunch] = []
     for punch in punches:

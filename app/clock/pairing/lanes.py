@@ -26,7 +26,7 @@ def _walk(taps: list[Tap], kind: RecordKind, rules: Rules, settled: frozenset[in
 
 
 def _folded_without_arrivals(taps: list[Tap], kind: RecordKind, rules: Rules) -> frozenset[int]:
-    """The punches that would repeat the first tap of their run, had no tap arrived. One of them that is not a fold now was un-folded
+    """The punches that would repeat the first tap of their run, if no tap had arrived. One of them that is not a fold now was un-folded
     by a tap; any other lost fold was un-folded by a setting, or by a tap that left (docs/rules.md, "Runs and folds")."""
     if not any(tap.was_fold for tap in taps) or not any(tap.fresh for tap in taps):
         return frozenset()

@@ -173,7 +173,7 @@ def _waiting_near(record_ids: Sequence[int]) -> ColumnElement[bool]:
 
 
 async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None:
-    """The hours that an edited record had are known no more, and it may have been moved by days: whatever its employee has
+    """The hours that an edited record had before are lost, and it may have been moved by days: whatever its employee has
     that overlaps a record is judged again."""
     blocked = (
         select(Punch.id)

@@ -224,7 +224,7 @@ async def _write_part(db: AsyncSession, row: Cursor, window: str, span: DaySpan,
 
 
 async def _find_gone(run: RunState, window: PunchWindow, end: WindowEnd) -> None:
-    """Which of our punches the server has no more. Not within a day of the bounds, which servers read differently, and not of one
+    """Our punches that the server no longer has. Not within a day of the bounds, which servers read differently, and not of one
     person's days: a punch may have gone to another person."""
     first = max(window.first + PAD, window.floor)
     until = window.until - PAD if window.until is not None else None

@@ -160,7 +160,7 @@ def _form(rows: int, *, chooses_person: bool = False, both: bool = False) -> For
 
 
 def _rows(posted: FormMultiDict) -> int:
-    """How many rows of breaks the form had, and no more than may be."""
+    """How many rows of breaks the form had, limited to the most that a record may have."""
     number = whole(str(posted.get("rows", "")), 3)
     return SPARE if number is None else min(MOST_BREAKS, number)
 

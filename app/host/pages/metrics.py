@@ -101,7 +101,7 @@ async def metrics(ctx: NamedDependency[Context], request: Request[Any, Any, Any]
 
 
 def from_this_machine(request: Request[Any, Any, Any]) -> bool:
-    """A proxy beside us also calls from loopback, for the whole world: whatever it forwards is no local call."""
+    """A proxy beside us also calls from loopback, for the whole world: what it forwards is not a local call."""
     if {"x-forwarded-for", "forwarded", "x-real-ip"} & set(request.headers):
         return False
     try:

@@ -53,7 +53,7 @@ def _tidy_question(texts: QuestionTexts) -> QuestionTexts:
 
 
 def _tidy_list(texts: Sequence[str]) -> tuple[str, ...]:
-    """A missing one keeps its place; nothing at all is no list."""
+    """A missing one keeps its place; an empty value is not a list."""
     tidied = tuple(map(trimmed, texts))
     return tidied if any(tidied) else ()
 

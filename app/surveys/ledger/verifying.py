@@ -34,7 +34,7 @@ _OF_RESPONSE = "CASE WHEN r.number IS NOT NULL THEN ROW(r.survey_id, r.version, 
 _CHANGE = ", ".join((*(f"c.{name}" for name in ChangeRow._fields[:-2]), "r.row_hash", _OF_RESPONSE))
 _CHANGED = f"SELECT {_CHANGE} FROM survey_changes c LEFT JOIN survey_responses r ON r.number = c.response_number"
 _CHANGES = f"{_CHANGED} WHERE c.number BETWEEN $1 AND $2 ORDER BY c.number"
-# `least` passes over the one that has no more.
+# `least` skips the one that has ended.
 _NEXT = """
 SELECT least((SELECT min(number) FROM survey_responses WHERE number >= $1), (SELECT min(number) FROM survey_changes WHERE number >= $1))
 """

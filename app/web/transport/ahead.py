@@ -45,7 +45,7 @@ class Ahead:
             await self._task
 
     async def _is_past(self, read: int) -> bool:
-        """False once there will be no more."""
+        """False once the stream has ended."""
         while self._written == read and not self._task.done():
             self._news.clear()
             await self._news.wait()

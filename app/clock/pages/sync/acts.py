@@ -1,4 +1,4 @@
-"""What an operator does in the Sync Center: start, stop, pause, backfill, accept incomplete days, believe or refuse a
+"""What an operator does in the Sync Center: start, stop, pause, backfill, accept incomplete days, confirm or refuse a
 disappearance, start over."""
 
 from datetime import UTC, date, datetime

@@ -23,7 +23,7 @@ from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 
 @dataclass(frozen=True, slots=True)
 class BulkUserAct:
-    """An act of ACTS on many accounts. `changes`: those that it changes at all; the others of a selection stay as they are."""
+    """An act of ACTS on many accounts. `changes`: those that it can change; the others of a selection stay as they are."""
 
     verb: Callable[..., Awaitable[list[int]]]
     changes: SQLColumnExpression[bool]
