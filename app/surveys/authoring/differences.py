@@ -110,7 +110,7 @@ def _translations(old: Definition, new: Definition) -> Iterator[DefinitionDiffer
 
 
 def _to_seconds(value: Any) -> Any:
-    """A form shows a time only to that unit."""
+    """Times to the second, as a form shows them."""
     return value.replace(microsecond=0) if isinstance(value, datetime) else value
 
 
