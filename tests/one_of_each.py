@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import demo
 from app.accounts.models import ApiToken, Job, OneTimeLink, Passkey, Role, Session, UserType
@@ -27,6 +28,7 @@ from app.parts import Parts
 from app.problems.models import Problem
 from app.secrets import KeyRing
 from app.surveys.demo import seed as surveys
+from app.webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
 from tests.clock.syncing import Site, site
 from tests.conftest import KEYS
 from tests.host.library import PNG, add_app
@@ -84,6 +86,8 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/people", {"employee_id": "SELECT max(id) FROM employees WHERE deleted_at IS NULL"}),
     ("/preferences", {"name": "people"}),
     ("/problems", {"problem_id": "SELECT min(id) FROM problems WHERE closed_at IS NULL"}),
+    ("/webhooks/log", {"attempt_id": "SELECT max(id) FROM webhook_attempts"}),
+    ("/webhooks", {"webhook_id": "SELECT max(id) FROM webhook_endpoints"}),
     ("/views", {"name": "people", "view_id": "SELECT max(id) FROM saved_views"}),
     (
         "/surveys/response_modal",
@@ -189,6 +193,31 @@ async def _fill_the_host(parts: Parts, now: datetime) -> None:
         for state in states:
             rows = [{"title": f"Job {number} failed", "subject_id": f"{state}{number}"} for number in range(MANY)]
             await db.execute(insert(Problem), [{**problem, **state, **row} for row in rows])
+        await _fill_webhooks(db)
+
+
+async def _fill_webhooks(db: AsyncSession) -> None:
+    """Of each state, and none of them leads anywhere."""
+    hook = {
+        "types": ["attendance.changed"],
+        "secret": "sealed",
+        "made_by": "Alice Ahn",
+        "url": "http://127.0.0.1:9/x?key=1",
+    }
+    for number in range(MANY // 2):
+        state = ({}, {"active": False, "off_reason": "Gone."}, {"failures": 7})[number % 3]
+        hook_id = await db.scalar(insert(WebhookEndpoint).values({**hook, **state}).returning(WebhookEndpoint.id))
+        event = {
+            "endpoint_id": hook_id,
+            "message_id": f"msg_{number}",
+            "type": "attendance.changed",
+            "ids": ["1"],
+            "number": 1,
+        }
+        event_id = await db.scalar(insert(WebhookEvent).values(event).returning(WebhookEvent.id))
+        call = {"endpoint_id": hook_id, "event_id": event_id, "attempt": 1, "duration_ms": 12, "delivered": False}
+        call |= {"http_status": 500, "error": "The receiver answered 500.", "sent": '{"type":"attendance.changed"}'}
+        await db.execute(insert(WebhookAttempt).values(call))
 
 
 async def addresses(found: Site, route: str) -> list[str]:

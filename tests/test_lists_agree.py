@@ -34,6 +34,7 @@ LISTS = (
     "/surveys/list",
     "/surveys/ratings",
     "/surveys/responses",
+    "/webhooks/log",
 )
 TYPED = ("a", "1", "zzz")
 DAYS = (("2026-01-01", "2026-12-31"), ("2020-01-01", "2020-01-02"))

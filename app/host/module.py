@@ -200,7 +200,7 @@ SUBJECTS = {
     "user": Subject("User", "/admin/users/"),
     "user_type": Subject("User type", "/admin/users/types/"),
     "saved_view": Subject("View"),
-    "webhook": Subject("Webhook"),
+    "webhook": Subject("Webhook", "/webhooks/"),
 }
 JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),

@@ -19,6 +19,7 @@ from app.host.pages import (
     people_forms,
     problems,
     views,
+    webhooks,
 )
 from app.host.pages.admin import administration, forgotten, sign_in, unsubscribing
 from app.host.pages.backups import ping
@@ -44,6 +45,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *apps_forms.ROUTES,
     *problems.ROUTES,
     *views.ROUTES,
+    *webhooks.ROUTES,
     *acts.ROUTES,
     *administration.ROUTES,
 ]

@@ -46,6 +46,7 @@ MENU = MenuGroup(
         MenuItem("Roles", "/admin/roles", "shield", "admin.roles"),
         MenuItem("Tenants", "/admin/tenants", "building", "admin.tenants", platform_only=True),
         MenuItem("API Tokens", "/admin/tokens", "key", "admin.tokens"),
+        MenuItem("Webhooks", "/webhooks", "send", "host.webhooks"),
         MenuItem("Policies", "/admin/policies", "adjustments", "admin.policies"),
         MenuItem("Backups", backups.URL, "archive", "admin.backups", platform_only=True),
         MenuItem("Audit", "/admin/audit", "history", "admin.audit"),

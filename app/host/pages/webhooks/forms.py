@@ -1,0 +1,91 @@
+"""`/webhooks/new` and `/webhooks/ID/edit`: the address of a receiver, and what it is told of."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from app.db.held import hold
+from app.errors import Conflict, Invalid
+from app.host.pages.webhooks.pages import MAY
+from app.web import edits
+from app.web.context import Context
+from app.web.forms import Bound, Choices, Form, Text
+from app.web.pages import done, page, shown_once
+from app.webhooks import addresses, endpoints
+from app.webhooks.kinds import offered
+from app.webhooks.models import WebhookEndpoint
+
+URL = Text(
+    "url",
+    "Address",
+    required=True,
+    longest=addresses.LONGEST,
+    help="Where the events go, such as https://example.org/muster. Muster posts JSON there, and follows no redirect.",
+)
+
+
+@get("/webhooks/new", guards=[MAY])
+async def new(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _form_page(ctx, _form(ctx).fill())
+
+
+@post("/webhooks/new", guards=[MAY], status_code=200)
+async def make(ctx: NamedDependency[Context]) -> Response[Any]:
+    form = _form(ctx).read(await ctx.form())
+    if form.ok:
+        try:
+            made = await endpoints.add(ctx.db, ctx.parts.keys, ctx.actor, form["url"], form["types"])
+        except Invalid as refused:
+            form.absorb(refused)
+        except Conflict as too_many:
+            form.refuse("", too_many.message)
+        else:
+            values: dict[str, Any] = {
+                "id": made.id,
+                "url": addresses.shown(made.url),
+                "secret": made.secret,
+                "rotated": False,
+            }
+            return shown_once(await page(ctx, "host/webhooks/made.html", **values))
+    return await _form_page(ctx, form, status=422)
+
+
+@get("/webhooks/{webhook_id:int}/edit", guards=[MAY])
+async def edit_form(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Response[Any]:
+    endpoint = await endpoints.one(ctx.db, webhook_id)
+    return await _form_page(ctx, edits.opened(ctx, _form(ctx), _stored(endpoint)), webhook_id)
+
+
+@post("/webhooks/{webhook_id:int}/edit", guards=[MAY], status_code=200)
+async def edit(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Response[Any]:
+    await hold(ctx.db, WebhookEndpoint.id == webhook_id)
+    endpoint = await endpoints.one(ctx.db, webhook_id)
+    form = await edits.sent(ctx, _form(ctx), _stored(endpoint), about=("webhook", webhook_id))
+    if form.ok:
+        try:
+            await endpoints.edit(ctx.db, ctx.actor, webhook_id, form["url"], form["types"])
+        except Invalid as refused:
+            form.absorb(refused)
+        else:
+            return await done(ctx, f"/webhooks/{webhook_id}", "The webhook was saved.")
+    return await _form_page(ctx, form, webhook_id, status=form.status)
+
+
+def _stored(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    return {"url": endpoint.url, "types": endpoint.types}
+
+
+def _form(ctx: Context) -> Form:
+    options = {name: f"{one.label} ({name})" for name, one in offered(on_platform=ctx.on_platform).items()}
+    return Form(URL, Choices("types", "Events", required=True, options=options))
+
+
+async def _form_page(ctx: Context, form: Bound, webhook_id: int | None = None, *, status: int = 200) -> Response[str]:
+    return await page(
+        ctx, "host/webhooks/edit.html", fragment="drawer", status=status, form=form, webhook_id=webhook_id
+    )
+
+
+ROUTES = [new, make, edit_form, edit]

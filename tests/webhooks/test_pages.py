@@ -1,0 +1,78 @@
+"""*Webhooks* as an administrator uses it, with a receiver that answers."""
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.parts import Parts
+from app.webhooks.kinds import ATTENDANCE_CHANGED
+from tests.conftest import Browser
+from tests.fakes.liar import Liar, answer, lying
+from tests.webhooks.receiving import HOOK, add, change, send, verified
+
+
+@pytest.fixture
+async def liar() -> AsyncIterator[Liar]:
+    async with lying() as liar:
+        liar.says(HOOK, answer(status=500), answer(status=204, media_type=None))
+        yield liar
+
+
+def secret_in(text: str) -> str:
+    found = re.search(r"whsec_[A-Za-z0-9+/=]+", text)
+    assert found
+    return found[0]
+
+
+async def test_from_adding_one_to_sending_an_event_again(parts: Parts, alice: Browser, liar: Liar) -> None:
+    wrong = await alice.submit("/webhooks/new", {"url": "example.org", "types": [ATTENDANCE_CHANGED]})
+    assert (wrong.status_code, "begins with https://" in wrong.text) == (422, True)
+    made = await alice.submit("/webhooks/new", {"url": f"{liar.url}{HOOK}?key=1", "types": [ATTENDANCE_CHANGED]})
+    secret = secret_in(made.text)
+    assert "no-store" in made.headers["cache-control"]
+    assert "key=1" not in made.text
+    (number,) = set(re.findall(r"/webhooks/(\d+)", made.text))
+    home = f"/webhooks/{number}"
+    assert "whsec_" not in (await alice.get(home)).text + (await alice.get("/webhooks")).text
+    await alice.submit(f"{home}/test")
+    assert "1 waiting to be sent" in (await alice.fragment(home)).text
+    await send(parts)
+    await change(parts, 7)
+    await send(parts)
+    shown = (await alice.get(home)).text
+    assert "webhook.test" in shown
+    assert "It must answer 2xx" in shown
+    call = re.findall(r"/webhooks/log/(\d+)", shown)[0]
+    drawer = (await alice.fragment(f"/webhooks/log/{call}")).text
+    assert "attendance.changed" in drawer
+    await alice.submit(f"/webhooks/log/{call}/again")
+    await send(parts)
+    _, first, second = liar.heard
+    assert verified(second, secret) == verified(first, secret)
+    assert first.query == {"key": "1"}
+    assert "/webhooks/log/" in (await alice.get("/webhooks/log?result=delivered")).text
+
+
+async def test_rotating_switching_and_removing(parts: Parts, alice: Browser, liar: Liar) -> None:
+    made = await add(parts, liar.url + HOOK)
+    home = f"/webhooks/{made.id}"
+    assert "both secrets" in (await alice.get(f"{home}/rotate")).text
+    assert secret_in((await alice.submit(f"{home}/rotate")).text) != made.secret
+    for act, said in (("off", "This webhook is off"), ("on", "Switch off"), ("try", "Switch off")):
+        assert (await alice.submit(f"{home}/{act}")).status_code == 303
+        assert said in (await alice.get(home)).text
+    assert "can&#39;t be undone" in (await alice.get(f"{home}/remove")).text
+    await alice.submit(f"{home}/remove")
+    assert (await alice.get(home)).status_code == 404
+    assert "Webhook removed" in (await alice.get("/admin/audit")).text
+
+
+async def test_only_those_who_keep_webhooks_of_that_workspace(
+    parts: Parts, vera: Browser, eve: Browser, visitor: Browser
+) -> None:
+    made = await add(parts, "http://127.0.0.1:9/hook")
+    assert (await visitor.get("/webhooks")).headers["location"].startswith("/sign-in")
+    assert (await vera.get("/webhooks")).status_code == 403
+    assert (await eve.get(f"/webhooks/{made.id}")).status_code == 404
+    assert "rating.recorded" not in (await eve.get("/webhooks/new")).text
