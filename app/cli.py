@@ -26,6 +26,7 @@ from app.commands import (
     surveys,
     tenants,
     upkeep,
+    webhooks,
 )
 
 FILES = (
@@ -47,6 +48,7 @@ FILES = (
     problems,
     acts,
     mail,
+    webhooks,
     upkeep,
 )
 

@@ -31,6 +31,8 @@ from app.simulator import PASSWORD, USERNAME
 from app.simulator.cast import Person, invent_people
 from app.simulator.names import DEPARTMENTS, POSITIONS
 from app.surveys.demo import seed as surveys
+from app.webhooks import endpoints
+from app.webhooks.kinds import TYPES
 
 SEEDER = audit.Actor(None, "ClockDemo")
 ZONE = "Europe/Berlin"
@@ -221,6 +223,16 @@ async def prepare(
         async with parts.database.transaction(workspace) as db:
             await surveys.seed(db, parts.keys, datetime.now(UTC), cast=[one.email for one in actors], crowd=crowd)
     return sign_ins
+
+
+async def tell(parts: Parts, url: str) -> None:
+    """The receiver of the demo is told of everything. Leaves webhooks alone that somebody made."""
+    async with parts.database.transaction() as db:
+        found = await endpoints.all_of(db)
+        if not found:
+            await endpoints.add(db, parts.keys, audit.COMMAND_LINE, url, TYPES)
+        elif found[0].url.startswith("http://127.0.0.1:"):
+            await endpoints.edit(db, audit.COMMAND_LINE, found[0].id, url, found[0].types)
 
 
 async def make_tenant(database: Database, owner_url: str, app_role: str) -> None:

@@ -3,6 +3,7 @@
 import re
 from html import escape
 
+from app.catcher.events import CaughtEvents
 from app.catcher.mailbox import CaughtMail, CaughtMails
 
 STYLE = """
@@ -22,7 +23,22 @@ def draw_list(caught: CaughtMails) -> str:
     )
     table = f"<table><tr><th>Time</th><th>To</th><th>Subject</th></tr>{rows}</table>"
     said = table if rows else "<p>No mail yet. This page reloads by itself.</p>"
-    return _page("Caught mails", f"{said}<p>These mails went no further.</p>", reloads=True)
+    events = '<p><a href="/webhooks">Events of webhooks</a></p>'
+    return _page("Caught mails", f"{said}<p>These mails went no further.</p>{events}", reloads=True)
+
+
+def draw_events(events: CaughtEvents) -> str:
+    rows = "".join(
+        f"<tr><td>{one.at:%H:%M:%S} UTC</td><td><pre>{escape(one.body)}</pre></td><td><pre>{escape(_listed(one.signed))}</pre></td></tr>"
+        for one in reversed(events.events)
+    )
+    table = f"<table><tr><th>Time</th><th>Body</th><th>Signed</th></tr>{rows}</table>"
+    said = table if rows else "<p>No event yet. This page reloads by itself.</p>"
+    return _page("Events of webhooks", f'{said}<p><a href="/">Mails</a></p>', reloads=True)
+
+
+def _listed(headers: dict[str, str]) -> str:
+    return "\n".join(f"{name}: {value}" for name, value in sorted(headers.items()))
 
 
 def draw_mail(one: CaughtMail) -> str:

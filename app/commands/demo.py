@@ -63,7 +63,8 @@ def demo(*, port: int, clock_port: int, mail_port: int, employees: int, days: in
             started.append(children.Child(*map(str, simulator)))
             started.append(children.Child("mail:catch", "--port", str(mail_port), "--smtp-port", str(mail_port + 1)))
             serve.prepare(settings, urls)
-            sign_ins = frame.run(frame.acting(settings, urls, partial(_fill, urls, employees, seed, clock_url)))
+            fill = partial(_fill, urls, employees, seed, (clock_url, f"http://{HOST}:{mail_port}/webhook"))
+            sign_ins = frame.run(frame.acting(settings, urls, fill))
 
             def ready() -> None:
                 _introduce(settings.base_url, clock_url, mail_port, sign_ins)
@@ -86,7 +87,7 @@ def _prepare_environment(port: int, clock_port: int, mail_port: int) -> None:
     os.environ["MUSTER_SMTP_URL"] = f"smtp://{HOST}:{mail_port + 1}?starttls=none"
     os.environ["MUSTER_MAIL_FROM"] = "Muster <muster@example.org>"
     allowed = os.environ.get("MUSTER_OUTBOUND_ALLOW", "")
-    os.environ["MUSTER_OUTBOUND_ALLOW"] = f"{allowed},{HOST}/32:{clock_port}".lstrip(",")
+    os.environ["MUSTER_OUTBOUND_ALLOW"] = f"{allowed},{HOST}/32:{clock_port},{HOST}/32:{mail_port}".lstrip(",")
 
 
 def _refuse_taken(port: int, what: str, option: str) -> None:
@@ -98,11 +99,17 @@ def _refuse_taken(port: int, what: str, option: str) -> None:
             frame.refuse(f"The {what} cannot listen on port {port}: {error.strerror}. Give {option}.")
 
 
-async def _fill(urls: frame.Urls, employees: int, seed: int, clock_url: str, parts: "Parts") -> "list[DemoSignIn]":
+async def _fill(
+    urls: frame.Urls, employees: int, seed: int, told: tuple[str, str], parts: "Parts"
+) -> "list[DemoSignIn]":
+    """`told`: the addresses of the time clock, and of the receiver of webhooks."""
     from app import demo as data
 
     await data.make_tenant(parts.database, urls.need_owner(), urls.app_role)
-    return await data.prepare(parts, employees=employees, seed_number=seed, clock_url=clock_url)
+    clock_url, webhook_url = told
+    sign_ins = await data.prepare(parts, employees=employees, seed_number=seed, clock_url=clock_url)
+    await data.tell(parts, webhook_url)
+    return sign_ins
 
 
 def _introduce(base_url: str, clock_url: str, mail_port: int, sign_ins: "Sequence[DemoSignIn]") -> None:
@@ -111,6 +118,7 @@ def _introduce(base_url: str, clock_url: str, mail_port: int, sign_ins: "Sequenc
         click.echo(f"  {one.role or 'No role':14} {one.email:24} {one.password:24} {one.note}".rstrip())
     click.echo(
         f"\nThe simulated time clock: {clock_url}/   Its mails: http://{HOST}:{mail_port}/   Ctrl-C stops everything."
+        f"\nWhat its webhook was told: http://{HOST}:{mail_port}/webhooks"
     )
     click.echo("To use commands with the demo, set this in another shell:")
     click.echo(f"  export MUSTER_OUTBOUND_ALLOW={os.environ['MUSTER_OUTBOUND_ALLOW']} MUSTER_BASE_URL={base_url}\n")

@@ -45,3 +45,14 @@ async def test_before_the_first_mail_the_page_says_so() -> None:
     transport = httpx.ASGITransport(app=application(CaughtMails()))
     async with httpx.AsyncClient(transport=transport, base_url="http://mails") as browser:
         assert "No mail yet." in (await browser.get("/")).text
+
+
+async def test_events_of_webhooks_are_shown_as_they_came() -> None:
+    transport = httpx.ASGITransport(app=application(CaughtMails()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://mails") as browser:
+        assert "No event yet." in (await browser.get("/webhooks")).text
+        sent = await browser.post("/webhook", content=b'{"type":"<b>"}', headers={"webhook-id": "msg_1", "x": "other"})
+        assert sent.status_code == 204
+        shown = (await browser.get("/webhooks")).text
+    assert "{&quot;type&quot;:&quot;&lt;b&gt;&quot;}" in shown
+    assert ("webhook-id: msg_1" in shown, "other" in shown) == (True, False)
