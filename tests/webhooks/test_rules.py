@@ -1,7 +1,10 @@
 """What the pure parts decide."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -90,6 +93,21 @@ def test_signatures_are_taken_by_a_library_of_others() -> None:
     ):
         with pytest.raises(WebhookVerificationError):
             Webhook(secret).verify(sent, with_headers)
+
+
+def test_the_code_of_the_help_page_checks_an_event() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(import base64.*?)```", page, re.DOTALL)
+    assert code
+    given: dict[str, Any] = {}
+    exec(code[1], given)
+    check = given["is_from_muster"]
+    new, old, other = (signing.secret_of(bytes([number]) * 32) for number in range(3))
+    at_s = int(datetime.now(UTC).timestamp())
+    headers = signing.headers("msg_1", b"{}", (new, old), at_s)
+    assert [check(headers, b"{}", secret) for secret in (new, old, other)] == [True, True, False]
+    assert not check(headers, b"{ }", new)
+    assert not check(signing.headers("msg_1", b"{}", (new,), at_s - 600), b"{}", new)
 
 
 def test_ten_attempts_take_three_days() -> None:
