@@ -193,10 +193,10 @@ async def _fill_the_host(parts: Parts, now: datetime) -> None:
         for state in states:
             rows = [{"title": f"Job {number} failed", "subject_id": f"{state}{number}"} for number in range(MANY)]
             await db.execute(insert(Problem), [{**problem, **state, **row} for row in rows])
-        await _fill_webhooks(db)
+        await fill_webhooks(db)
 
 
-async def _fill_webhooks(db: AsyncSession) -> None:
+async def fill_webhooks(db: AsyncSession) -> None:
     """Of each state, and none of them leads anywhere."""
     hook = {
         "types": ["attendance.changed"],

@@ -64,6 +64,7 @@ UNSHOWN: dict[str, tuple[str, ...]] = {
     "/clock_settings/unlock": (),
     "/clock_sync/disappearance/transactions": ("number", "run", "verdict"),
     "/clock_sync/resume": (),
+    "/webhooks/{webhook_id}/on": (),
     "/clock_sync/windows/accept": ("window",),
     "/clock_sync/windows/read_again": ("window",),
     "/clock_sync/runs/{run_id}/stop": (),

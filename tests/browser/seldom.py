@@ -18,7 +18,9 @@ from app.long_acts.models import LongAct, LongActItem
 from app.problems import looking
 from app.problems.models import Problem
 from app.surveys.models import Survey
+from app.webhooks.models import WebhookEndpoint
 from tests.browser.in_database import in_database
+from tests.one_of_each import fill_webhooks
 
 LONG_WHY = (
     "Its shift 22:00–06:15 would join record 1031 (Mon 16 Nov, 22:00–06:00) and record 1032 (Tue 17 Nov, 06:10–14:00)."
@@ -37,11 +39,14 @@ def seldom(database_url: str) -> Iterator[list[str]]:
             addresses.extend(
                 [*await _acts(db), *await _questions(db), *await _surveys(db), *theirs, *await _problems(db)]
             )
+            await fill_webhooks(db)
+            addresses.append("/webhooks")
 
     async def empty(database: Database) -> None:
         async with database.transaction() as db:
             await db.execute(delete(LongAct).where(LongAct.actor_name == "Bob Brandt"))
             await db.execute(delete(Job).where(Job.error == LONG_WHY))
+            await db.execute(delete(WebhookEndpoint).where(WebhookEndpoint.secret == "sealed"))
             await looking.look(db)
             await db.execute(delete(Cursor).where(Cursor.kind == gone.KIND))
             await db.execute(
