@@ -352,7 +352,7 @@ async def test_later_and_never_again_take_an_optional_one_away(nora: Browser, da
     await reply(nora, never, "opt_out")
     shown = (await nora.get("/survey_prompt")).text
     assert "You won’t be asked this again." in shown
-    assert "Nothing waits" in shown
+    assert "Nothing new is asked now" in shown
     assert await outcomes(database) == [("opted_out", "web", True)]
 
 
