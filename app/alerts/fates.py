@@ -11,6 +11,8 @@ from app.alerts.rules import AlertRules, Pace
 STORM, STORM_WINDOW = 20, timedelta(minutes=10)
 # What waited longer, since no worker ran or mail was off, is dropped: the page Problems shows it.
 TOO_OLD: Final = timedelta(days=8)
+# A snooze may end before its time: there is something new, or a person ends it.
+LOOKS_AGAIN: Final = timedelta(hours=1)
 Fate = Literal["tell", "wait", "drop"]
 # How far a person has been told: see app.alerts.models.ProblemAlert.
 State = Literal["waiting", "told", "closing", "over"]
@@ -82,7 +84,7 @@ def fate(rules: AlertRules, alert: AlertInTurn, now: datetime) -> tuple[Fate, da
     if alert.due_at is None or now - alert.due_at > TOO_OLD or _is_settled(rules, alert):
         return "drop", None
     if alert.snoozed_until and alert.snoozed_until > now and not alert.closed_at:
-        return "wait", alert.snoozed_until
+        return "wait", min(alert.snoozed_until, now + LOOKS_AGAIN)
     at = now if pace_of(rules, alert) == "digest" else _woken(rules, alert, now)
     return ("tell", None) if at <= now else ("wait", at)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -70,15 +71,15 @@ def _opened(
 ) -> list[WaitingAlert]:
     """What changes, for those who may see the problem and want to be told of it."""
     rows = {(one.user_id, one.problem_id): one for one in known}
-    changed = []
-    for person in people.values():
-        for problem_id, fresh in problems:
-            if fresh.kind in person.kinds:
-                before = rows.get((person.user_id, problem_id)) or WaitingAlert(person.user_id, problem_id, fresh)
-                after = fates.opened(person.rules, before.alert, at, now)
-                if after != before.alert and not (after.state == "over" and before.alert is fresh):
-                    changed.append(WaitingAlert(person.user_id, problem_id, after, before.thread))
-    return changed
+    before = [
+        (person, rows.get((person.user_id, problem_id)) or WaitingAlert(person.user_id, problem_id, fresh))
+        for person in people.values()
+        if person.rules.tells_something
+        for problem_id, fresh in problems
+        if fresh.kind in person.kinds
+    ]
+    after = [replace(one, alert=fates.opened(person.rules, one.alert, at, now)) for person, one in before]
+    return [one for one in after if one.alert.state != "over"]
 
 
 def _closed(known: Iterable[WaitingAlert], people: Mapping[int, AlertReader], now: datetime) -> list[WaitingAlert]:

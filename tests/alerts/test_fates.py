@@ -81,6 +81,7 @@ def test_when_a_person_is_told(rules: AlertRules, waiting: AlertInTurn, at: floa
         (ALL, alert(opened=-40, state="told"), ("drop", None)),
         (ALL, alert(opened=-40, snoozed_until=minutes(5)), ("wait", minutes(5))),
         (ALL, alert(opened=-40, snoozed_until=minutes(-5)), ("tell", None)),
+        (ALL, alert(opened=-40, snoozed_until=NOW + timedelta(days=900)), ("wait", minutes(60))),
         (ALL, alert(opened=-40, snoozed_until=minutes(5), closed_at=NOW, state="closing"), ("tell", None)),
         # A worker that was away for a night still tells; what is older than a week does not.
         (ALL, alert(opened=-900, due=-870), ("tell", None)),

@@ -101,6 +101,10 @@ async def _prepare(here: Left) -> None:
                 " SELECT p.id, 'assigned', p.assigned_to, p.assigned_to::text FROM problems p"
             ),
             "INSERT INTO problem_counts VALUES ('acme', 'silence', 1)",
+            (
+                "INSERT INTO alerts (user_id, problem_id, state, opened_at)"
+                " SELECT p.assigned_to, p.id, 'told', now() FROM problems p"
+            ),
             "INSERT INTO roles (workspace, name, permissions) VALUES ('acme', 'Guards', '{surveys.view}')",
             "INSERT INTO user_roles SELECT u.id, r.id FROM users u, roles r WHERE u.email = :ida AND r.name = 'Guards'",
             "UPDATE employees SET user_id = (SELECT id FROM users WHERE email = :ida) WHERE id = (SELECT min(id) FROM employees)",

@@ -81,4 +81,5 @@ ACTS = (
     PaletteAct(MenuItem("Invite a user", "/admin/users/new", "plus", "admin.users"), "Users"),
     PaletteAct(MenuItem("Make a role", "/admin/roles/new", "plus", "admin.roles"), "Roles"),
     PaletteAct(MenuItem("Make an API token", "/account/tokens/new", "key", None), "Account"),
+    PaletteAct(MenuItem("Choose notifications", "/account/notifications", "message", None), "Account"),
 )
