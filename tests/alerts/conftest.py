@@ -1,12 +1,12 @@
 """A workspace where problems open and close by their causes, and people who are told of them."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import insert, update
 
 from app import wiring
-from app.accounts.models import Job
+from app.accounts.models import Job, WorkerHeartbeat
 from app.alerts import choosing, telling
 from app.alerts.rules import AlertRules, SeverityRule
 from app.db.session import PLATFORM
@@ -19,7 +19,15 @@ AT_ONCE = AlertRules(SeverityRule("at_once", 0), SeverityRule("at_once", 0), Sev
 
 
 @pytest.fixture
-async def looked(parts: Parts) -> Parts:
+async def a_worker(parts: Parts) -> None:
+    """Else that is a problem, too."""
+    later = datetime.now(UTC) + timedelta(hours=1)
+    async with parts.database.shared_transaction() as db:
+        await db.execute(insert(WorkerHeartbeat).values(worker="w", host="h", pid=1, seen_at=later))
+
+
+@pytest.fixture
+async def looked(parts: Parts, a_worker: None) -> Parts:
     """All kinds were looked for before: what opens now is news. Alice is told of everything at once."""
     wiring.connect()
     await look(parts)
