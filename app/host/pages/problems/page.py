@@ -31,7 +31,7 @@ from app.problems.models import Problem
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.pages import page
+from app.web.pages import CHANGED, page
 
 SEES = Requires(SEE)
 WHAT = {
@@ -65,12 +65,19 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get(f"{URL}/{{problem_id:int}}", guards=[SEES])
 async def show(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
+    return await shown(ctx, problem_id)
+
+
+async def shown(ctx: Context, problem_id: int, message: str = "") -> Response[Any]:
+    """With the `message` of an act, which has the list behind the drawer fetch its rows again."""
     row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     zone = await ctx.zone()
     return await page(
         ctx,
         "host/problems/show.html",
         fragment="drawer",
+        headers=CHANGED if message else None,
+        message=message,
         row=row,
         kind=kinds()[row.kind],
         history=[(WHAT[one.what], one, note_of(one, zone)) for one in await queries.history(ctx.db, problem_id)],

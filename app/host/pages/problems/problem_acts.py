@@ -14,6 +14,7 @@ from app.counting import count
 from app.errors import Conflict, Invalid
 from app.host.pages.problems import remedies
 from app.host.pages.problems.given import asked_by, choice_of, given, only_remedy, snooze_until
+from app.host.pages.problems.page import shown
 from app.host.pages.problems.problem_list import URL, able, base, only_kind, spec_of
 from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
 from app.host.pages.problems.snoozes import SNOOZES
@@ -203,7 +204,9 @@ async def apply_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int])
     row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     wanted = remedies.remedy_of(ctx, kinds()[row.kind])
     await remedies.run(ctx, [problem_id], choice_of(wanted, str((await ctx.form()).get("choice", ""))))
-    return await _back(ctx, problem_id, f"{wanted.label}: done. The problem closes by itself once it is mended.")
+    now = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
+    rest = "The problem is closed." if now.closed_at else "The problem closes by itself once it is mended."
+    return await _back(ctx, problem_id, f"{wanted.label}: done. {rest}")
 
 
 async def _question(ctx: Context, action: str, which: str) -> dict[str, Any]:
@@ -219,7 +222,8 @@ async def _question(ctx: Context, action: str, which: str) -> dict[str, Any]:
 
 
 async def _back(ctx: Context, problem_id: int, said: str) -> Response[Any]:
-    return await done(ctx, f"{URL}/{problem_id}", said)
+    """The drawer again, with the list behind it brought up to date; without script, and from a dialog, where one came from."""
+    return await shown(ctx, problem_id, said) if ctx.wants_fragment else await done(ctx, f"{URL}/{problem_id}", said)
 
 
 def _none_of_them(action: str) -> str:
