@@ -164,7 +164,7 @@ DIRECT = Remedy(
     "Read as directed",
     SETS,
     _set_direction,
-    choices=tuple((value, label) for value, label in DIRECTIONS.items() if value != "by_code"),
+    choices=tuple((one, DIRECTIONS[one]) for one in ("undirected", "in", "out")),
     many=True,
     asks="How are the punches of this terminal to be read? Those without a record are judged again.",
 )

@@ -1,6 +1,7 @@
 """Somebody at the list of problems: sees what is open, and uses what helps."""
 
 from collections.abc import Awaitable
+from typing import Any
 
 from sqlalchemy import select
 
@@ -46,12 +47,12 @@ class Desk:
         """The only one of its kind that is open."""
         return await _the(self.database, kind)
 
-    async def help(self, kind: str, choice: str = "") -> None:
-        """Uses the remedy for it, and looks again."""
+    async def help(self, kind: str, choice: str = "", shown: dict[str, Any] | None = None) -> None:
+        """Uses the remedy for it, by the facts that were `shown`, and looks again."""
         problem, remedy = await self.the(kind), kinds()[kind].remedy
         assert remedy is not None
         async with self.database.transaction() as db:
-            asked = RemedyAsked(self.parts, db, COMMAND_LINE, [problem.subject_id], [problem.facts], choice)
+            asked = RemedyAsked(self.parts, db, COMMAND_LINE, [problem.subject_id], [shown or problem.facts], choice)
             await remedy.do(asked)
         await self.look()
 
