@@ -81,13 +81,13 @@ def why(site: str, *, chose: bool) -> str:
 _OF_MANY: Final[Mapping[ManyNews, str]] = {
     "storm": "Many problems opened or closed within a few minutes, so this is one mail about all of them.",
     "digest": "This happened since your last digest.",
-    "sum": "Muster looked for these kinds of problems for the first time. They were there before, so they are told as one sum.",
+    "sum": "These problems are of earlier: Muster looked for them for the first time, or read older days. So they are told as one sum.",
 }
 
 
 def _subject(news: ManyNews, opened: int, closed: int) -> str:
     if news == "sum":
-        return f"{count(opened, 'problem', 'problems')} found at the first look"
+        return f"{count(opened, 'older problem', 'older problems')} found"
     parts = [f"{number:,} {word}" for number, word in ((opened, "opened"), (closed, "closed")) if number]
     noun = "problem" if opened + closed == 1 else "problems"
     return f"{'Digest of ' if news == 'digest' else 'Many '}{noun}: {', '.join(parts)}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import ScalarSelect, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -20,8 +20,9 @@ from app.problems.events import ProblemsMoved
 from app.problems.models import Problem
 
 JOB: Final = "alerts"
-# What several first looks find is one sum.
-SUM_AFTER: Final = timedelta(minutes=10)
+# What several first looks find, or the reading of a year, slice by slice, is one sum: it is told once there was no more for a while, or
+# at the latest after so long.
+SUM_AFTER, SUM_AT_LATEST = timedelta(minutes=10), timedelta(days=1)
 # Where no worker has mail, older news are forgotten.
 KEPT: Final = timedelta(days=1)
 MOST_NEWS: Final = 100
@@ -91,10 +92,10 @@ def _closed(known: Iterable[WaitingAlert], people: Mapping[int, AlertReader], no
 
 
 async def quiet_sums(db: AsyncSession, now: datetime) -> dict[str, int]:
-    """How many problems of each kind the quiet news found that are still open, once they have waited for SUM_AFTER; these news are taken
+    """How many problems of each kind the quiet news found that are still open, once there is no more to come; these news are taken
     away. Empty where there is nothing to say yet."""
-    first = await db.scalar(select(func.min(AlertNews.at)).where(AlertNews.quiet))
-    if first is None or first + SUM_AFTER > now:
+    due: datetime | None = await db.scalar(select(_sum_due()))
+    if due is None or due > now:
         return {}
     opened = (await db.scalars(select(func.unnest(AlertNews.opened)).where(AlertNews.quiet))).all()
     kinds = await db.scalars(select(Problem.kind).where(among(Problem.id, opened), Problem.closed_at.is_(None)))
@@ -104,9 +105,14 @@ async def quiet_sums(db: AsyncSession, now: datetime) -> dict[str, int]:
 
 async def next_at(db: AsyncSession) -> datetime | None:
     """When there is something to do: an alert, or a sum of what was found quietly."""
-    first_quiet = select(func.min(AlertNews.at) + SUM_AFTER).where(AlertNews.quiet).scalar_subquery()
-    found: datetime | None = await db.scalar(select(func.least(waiting.first_due(), first_quiet)))
+    found: datetime | None = await db.scalar(select(func.least(waiting.first_due(), _sum_due())))
     return found
+
+
+def _sum_due() -> ScalarSelect[datetime]:
+    """When what was found quietly is told; null where there is none."""
+    due = func.least(func.max(AlertNews.at) + SUM_AFTER, func.min(AlertNews.at) + SUM_AT_LATEST)
+    return select(due).where(AlertNews.quiet).scalar_subquery()
 
 
 async def forget_old(db: AsyncSession, now: datetime) -> None:

@@ -29,6 +29,10 @@ class AlertReader:
     rules: AlertRules
     chose: bool
 
+    def wants(self, kind: str, severity: str) -> bool:
+        """True for a kind that they may see and want to be told of."""
+        return kind in self.kinds and self.rules.pace_of(kind, severity) != "never"
+
 
 async def readers(db: AsyncSession) -> Mapping[int, AlertReader]:
     """Everybody in the workspace who may be told of something, by account."""

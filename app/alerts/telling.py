@@ -21,6 +21,7 @@ from app.mail import outbox
 from app.mail.models import OutgoingMail
 from app.mail.outbox import NewMail
 from app.parts import Parts
+from app.problems.kinds import kinds
 
 ALERT, STORM, DIGEST, SUM = "alert", "alert_storm", "alert_digest", "alert_sum"
 # So many problems are named in a mail about many; the others are counted.
@@ -63,9 +64,9 @@ async def tell_some(parts: Parts, db: AsyncSession, now: datetime) -> bool:
 
 async def _tell_sum(parts: Parts, db: AsyncSession, there: Mapping[int, AlertReader], found: Mapping[str, int]) -> None:
     for person in there.values():
-        seen = {kind: number for kind, number in found.items() if kind in person.kinds}
-        if seen and person.rules.tells_something:
-            await outbox.post(parts, db, NewMail(SUM, {"opened": seen}, person.user_id))
+        wanted = {kind: number for kind, number in found.items() if person.wants(kind, kinds()[kind].severity)}
+        if wanted:
+            await outbox.post(parts, db, NewMail(SUM, {"opened": wanted}, person.user_id))
 
 
 async def _by_person(

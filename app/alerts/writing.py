@@ -28,7 +28,7 @@ async def write_alert(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lette
     """None where the person may not be told, has chosen otherwise, or where the problem closed or opened again since: another mail says so."""
     person = await people.reader(db, mail.user_id)
     problem = await db.get(Problem, mail.facts["problem"])
-    if person is None or problem is None or not _wants(person, problem):
+    if person is None or problem is None or not person.wants(problem.kind, problem.severity):
         return None
     if (problem.closed_at is not None) != (mail.facts["news"] == "closed"):
         return None
@@ -60,10 +60,6 @@ async def _many(parts: Parts, db: AsyncSession, mail: MailInTurn, news: ManyNews
     named = await _named(db, person, mail.facts.get("named", []))
     words = letters.many(news, opened, closed, named, _zone(person))
     return _letter(parts, person, words, ("Open the problems", PROBLEMS_PAGE), topic)
-
-
-def _wants(person: AlertReader, problem: Problem) -> bool:
-    return problem.kind in person.kinds and person.rules.pace_of(problem.kind, problem.severity) != "never"
 
 
 def _seen(person: AlertReader, sums: Mapping[str, int]) -> dict[str, int]:

@@ -5,8 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, insert, select, update
 
+from app import wiring
 from app.accounts.models import Job, Role, UserRole
 from app.alerts.models import AlertNews, ProblemAlert
 from app.alerts.news import SUM_AFTER
@@ -17,6 +18,7 @@ from app.mail import unsubscribing
 from app.mail.models import OutgoingMail
 from app.mail.unsubscribing import ALERTS, Wish
 from app.parts import Parts
+from app.problems.models import Problem
 from tests.alerts.conftest import AT_ONCE, choose, fail_jobs, look, mend_jobs, tell
 from tests.conftest import Browser
 from tests.fakes.mailbox import Mailbox, text_of
@@ -73,7 +75,10 @@ async def test_what_closes_before_its_minutes_is_never_mailed(looked: Parts, mai
 
 @pytest.mark.usefixtures("a_worker")
 async def test_what_the_first_look_finds_is_told_once_as_a_sum(parts: Parts, mailbox: Mailbox) -> None:
-    """After an upgrade over a year of history: one mail, to the first administrator, who has not chosen anything."""
+    """After an upgrade over a year of history: one mail, to those who want to be told of what was found."""
+    wiring.connect()
+    await choose(parts, "bob", replace(AT_ONCE, kinds={"job_failed": "never"}))
+    await choose(parts, "alice", AT_ONCE)
     await fail_jobs(parts, 300)
     await tell(parts)
     await tell(parts, later(minutes=9))
@@ -81,13 +86,31 @@ async def test_what_the_first_look_finds_is_told_once_as_a_sum(parts: Parts, mai
     for _ in range(2):
         await tell(parts, datetime.now(UTC) + SUM_AFTER)
     (found,) = mailbox.messages
-    assert (found["To"], found["Subject"]) == ("alice@example.org", "300 problems found at the first look")
+    assert (found["To"], found["Subject"]) == ("alice@example.org", "300 older problems found")
     assert "Open: Job failed (300)." in text_of(found)
     await mend_jobs(parts)
     await tell(parts)
     assert len(mailbox.messages) == 1
     async with parts.database.transaction() as db:
         assert await db.scalar(select(func.count()).select_from(AlertNews)) == 0
+
+
+async def test_the_sum_of_a_long_reading_waits_until_its_end_or_for_a_day(looked: Parts, mailbox: Mailbox) -> None:
+    """A year is read slice by slice, for hours."""
+    await fail_jobs(looked)
+    async with looked.database.transaction() as db:
+        (problem,) = await db.scalars(select(Problem.id))
+        await db.execute(delete(AlertNews))
+        for hours in (0, 5):
+            at = datetime.now(UTC) - timedelta(hours=hours)
+            await db.execute(insert(AlertNews).values(at=at, opened=[problem], closed=[], quiet=True))
+    await tell(looked, later(minutes=9))
+    assert mailbox.messages == []
+    async with looked.database.transaction() as db:
+        await db.execute(update(AlertNews).values(at=AlertNews.at - timedelta(hours=19)).where(AlertNews.id > 0))
+        await db.execute(update(AlertNews).values(at=func.now()).where(AlertNews.at > func.now() - timedelta(hours=20)))
+    await tell(looked)
+    assert mailbox.subjects == ["1 older problem found"]
 
 
 async def test_a_storm_is_one_mail_and_so_is_its_end(looked: Parts, mailbox: Mailbox) -> None:
