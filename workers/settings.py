@@ -5,6 +5,7 @@ app's own engine.
 """
 
 import asyncio
+import hashlib
 import logging
 import os
 import secrets
@@ -40,7 +41,9 @@ from workers.wakeups import ENTRY, alive, keep_waking
 FUNCTIONS: Mapping[str, Function] = {
     name: function for module in modules() for name, function in module.work().FUNCTIONS.items()
 }
-QUEUE = "muster"
+# A worker of another version may not know all kinds of jobs. So workers wake each other only where they know the same ones: each looks
+# for itself for what is due.
+QUEUE = f"muster_{hashlib.sha256(' '.join(sorted(FUNCTIONS)).encode()).hexdigest()[:8]}"
 # Any number that no other lock has: two workers that start at once make SAQ's tables one after the other.
 TABLES_LOCK = LOCK + 1
 START_PATIENCE_S = 30

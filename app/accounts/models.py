@@ -249,6 +249,7 @@ class Job(Base):
         Index(None, "workspace", "id"),
         Index(None, "workspace", "name", "id"),
         Index("jobs_failed", "workspace", "id", postgresql_where=text("status = 'failed'")),
+        Index("jobs_done_keys", "workspace", "key", "id", postgresql_where=text("status = 'done'")),
         Index("jobs_over", "finished_at", postgresql_where=text("status IN ('done', 'failed')")),
     )
 

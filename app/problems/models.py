@@ -28,6 +28,7 @@ class Problem(Base):
         CheckConstraint("stands OR closed_at IS NOT NULL", name="stands"),
         Index("problems_stand", "kind", "subject_type", "subject_id", unique=True, postgresql_where=_STANDS),
         Index("problems_open", "kind", "id", postgresql_where=_OPEN),
+        Index("problems_open_ids", "id", postgresql_where=_OPEN),
         Index("problems_assigned", "assigned_to", "id", postgresql_where=text("assigned_to IS NOT NULL")),
         Index("problems_closed", "closed_at", postgresql_where=text("closed_at IS NOT NULL")),
         Index("problems_changed", "updated_at", "id"),

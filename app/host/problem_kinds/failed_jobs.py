@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, and_, case, cast, exists, func, or_, select
+from sqlalchemy import Boolean, ColumnElement, and_, case, exists, func, literal_column, or_, select
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
 
 from app import jobs
@@ -77,6 +78,11 @@ FAILED_KINDS = (
 )
 
 
+# Written out, not bound: else the indexes on open and on failed jobs do not serve.
+_IS_OPEN: ColumnElement[bool] = literal_column("jobs.status IN ('queued', 'running')", Boolean)
+_HAS_FAILED: ColumnElement[bool] = literal_column("jobs.status = 'failed'", Boolean)
+
+
 def _same_work(key: Any) -> ColumnElement[str]:
     """A job that waits behind another one of its kind is the same work (app.jobs.request_after)."""
     return func.regexp_replace(key, ":next$", "")
@@ -85,7 +91,7 @@ def _same_work(key: Any) -> ColumnElement[str]:
 def _unsettled() -> ColumnElement[bool]:
     """Failed; or tried again by a person, without success so far: then the problem that there is stays open."""
     tried_again = and_(
-        Job.status.in_(["queued", "running"]),
+        _IS_OPEN,
         Job.error.is_not(None),
         exists().where(
             Problem.closed_at.is_(None),
@@ -93,43 +99,49 @@ def _unsettled() -> ColumnElement[bool]:
             Problem.subject_id == _same_work(Job.key),
         ),
     )
-    return or_(Job.status == "failed", tried_again)
-
-
-def _works_again() -> ColumnElement[bool]:
-    later = aliased(Job)
-    return exists().where(
-        later.workspace == Job.workspace,
-        later.name == Job.name,
-        later.id > Job.id,
-        later.status == "done",
-        _same_work(later.key) == _same_work(Job.key),
-    )
+    return or_(_HAS_FAILED, tried_again)
 
 
 _TOLD = {name: kind.problem for name, kind in KINDS.items() if kind.problem}
-_FAILED = (
-    select(Job.id, Job.name, _same_work(Job.key).label("work"), Job.error, Job.finished_at)
-    .where(Job.workspace == WORKSPACE, Job.name.in_(sorted(_TOLD)), _unsettled(), ~_works_again())
-    .subquery("failed")
+_WORK = _same_work(Job.key).label("work")
+# Of each work the latest failure alone: a job that fails for weeks has thousands.
+_LATEST = (
+    select(Job.id, Job.name, _WORK, Job.error, Job.finished_at)
+    .where(Job.workspace == WORKSPACE, Job.name.in_(sorted(_TOLD)), _unsettled())
+    .ext(distinct_on(Job.name, _WORK))
+    .order_by(Job.name, _WORK, Job.id.desc())
+    .subquery("latest")
 )
-_NEWEST = (
-    select(
-        _FAILED,
-        func.min(_FAILED.c.finished_at).over(partition_by=_FAILED.c.work).label("since"),
-        func.row_number().over(partition_by=_FAILED.c.work, order_by=_FAILED.c.id.desc()).label("place"),
+
+
+def _next_success() -> Any:
+    """The id of a later job of the same work that is done. With LIMIT it is looked up for each failure, by the index on jobs that are
+    done, and not joined with all of those."""
+    later = aliased(Job, name="later")
+    return (
+        select(later.id)
+        .where(
+            later.workspace == WORKSPACE,
+            later.name == _LATEST.c.name,
+            later.id > _LATEST.c.id,
+            literal_column("later.status = 'done'", Boolean),
+            later.key.in_([_LATEST.c.work, _LATEST.c.work + ":next"]),
+        )
+        .limit(1)
+        .scalar_subquery()
     )
-).subquery("newest")
+
+
 FAILED = FactSelect(
     BOTH,
     select(
         *fact_columns(
-            case(*((_NEWEST.c.name == name, told) for name, told in _TOLD.items()), else_=KIND_OF_OTHERS),
+            case(*((_LATEST.c.name == name, told) for name, told in _TOLD.items()), else_=KIND_OF_OTHERS),
             SUBJECT,
-            _NEWEST.c.work,
-            since=_NEWEST.c.since,
-            evidence=cast(_NEWEST.c.id, BigInteger),
-            facts=func.jsonb_build_object("job", _NEWEST.c.id, "name", _NEWEST.c.name, "error", _NEWEST.c.error),
+            _LATEST.c.work,
+            since=_LATEST.c.finished_at,
+            evidence=_LATEST.c.id,
+            facts=func.jsonb_build_object("job", _LATEST.c.id, "name", _LATEST.c.name, "error", _LATEST.c.error),
         )
-    ).where(_NEWEST.c.place == 1),
+    ).where(_next_success().is_(None)),
 )
