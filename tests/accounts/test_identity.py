@@ -116,7 +116,7 @@ async def test_attempts_during_the_lock_do_not_lengthen_it(parts: Parts, databas
     assert (await user_of(database, "bob")).locked_until == first
 
 
-async def test_after_the_lock_the_count_begins_anew(parts: Parts, database: Database) -> None:
+async def test_after_the_lock_the_count_begins_again(parts: Parts, database: Database) -> None:
     await give_password(database, "bob")
     past = datetime.now(UTC) - timedelta(seconds=1)
     await change_user(database, "bob", failed_sign_ins=5, locked_until=past)

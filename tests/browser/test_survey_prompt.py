@@ -123,7 +123,7 @@ def test_a_required_one_cannot_be_closed_and_loses_nothing_when_refused(
     expect(nora.get_by_role("heading", name="Rules")).to_be_visible()
 
 
-def test_whoever_was_signed_out_meanwhile_keeps_what_they_wrote(
+def test_a_person_who_was_signed_out_meanwhile_keeps_what_they_wrote(
     ask: Callable[..., None], browser: Browser, portal: Portal, signed_in_as: Callable[[str], StorageState]
 ) -> None:
     ask({"title": "Lunch", "questions": [STARS, WHY]})

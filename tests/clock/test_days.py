@@ -128,7 +128,7 @@ def test_a_live_window_that_goes_on_keeps_its_beginning():
     assert live_reach(before, date(2026, 3, 7), BERLIN) == (date(2026, 3, 1), None)
 
 
-def test_a_live_window_after_a_long_pause_begins_anew_and_leaves_what_was_read():
+def test_a_live_window_after_a_long_pause_begins_again_and_leaves_what_was_read():
     before = live(date(2026, 3, 1), datetime(2026, 3, 9, 10, tzinfo=BERLIN))
     reach, left = live_reach(before, date(2026, 3, 20), BERLIN)
     assert reach == date(2026, 3, 20)

@@ -155,7 +155,7 @@ async def test_nobody_who_asks_later_gets_a_connection_before_those_who_wait(nar
     assert served == ["waits", "later"]
 
 
-async def test_whoever_waits_too_long_is_refused_and_takes_nobodys_turn(
+async def test_a_person_who_waits_too_long_is_refused_and_takes_nobodys_turn(
     narrow: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "PATIENCE_S", 0.05)

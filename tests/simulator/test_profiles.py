@@ -261,7 +261,7 @@ async def test_a_token_ends_when_it_said_it_would(profile):
 
 
 @BOTH
-async def test_a_photo_is_a_small_png_for_whoever_is_signed_in(profile):
+async def test_a_photo_is_a_small_png_for_the_person_who_is_signed_in(profile):
     async with visiting(profile) as visitor:
         people, _ = await visitor.page("employees")
         punches = [row for row in await visitor.walk("transactions", size=500) if row["photo"]]

@@ -1,4 +1,4 @@
-"""The token against forged requests: masked anew in each answer, and only that of the session passes."""
+"""The token against forged requests: masked again in each answer, and only that of the session passes."""
 
 import re
 

@@ -117,7 +117,7 @@ async def test_a_tenant_whose_tables_are_locked_stops_no_other(
 
 
 @pytest.mark.usefixtures("_much_patience")
-async def test_whoever_waits_for_the_share_holds_no_connection_and_gets_in_when_there_is_room(
+async def test_a_person_who_waits_for_the_share_holds_no_connection_and_gets_in_when_there_is_room(
     eve: Browser, parts: Parts, token: Token
 ) -> None:
     hers = {"Authorization": f"Bearer {await token('eve', 'clock:read')}"}

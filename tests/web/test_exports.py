@@ -193,7 +193,7 @@ class TestAhead:
         await written.begin()
         assert [one async for one in written.pieces()] == []
 
-    async def test_whoever_leaves_ends_the_source(self) -> None:
+    async def test_a_person_who_leaves_ends_the_source(self) -> None:
         ended = asyncio.Event()
 
         async def endless() -> AsyncIterator[bytes]:

@@ -81,7 +81,9 @@ async def in_production(site: Litestar, parts: Parts) -> AsyncIterator[Browser]:
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/health/ready"])
-async def test_whoever_watches_the_server_may_ask_under_its_bare_address(in_production: Browser, path: str) -> None:
+async def test_a_person_who_watches_the_server_may_ask_under_its_bare_address(
+    in_production: Browser, path: str
+) -> None:
     for host in ("127.0.0.1:8000", "10.0.0.7", "[::1]:8000", "evil.example", ""):
         assert (await in_production.get(path, headers={"Host": host})).status_code == 200
 

@@ -20,7 +20,7 @@ def ways(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("short", ["vera", "nora"])
-async def test_whoever_is_signed_in_keeps_the_frame_around_a_refusal_even_without_any_right(
+async def test_a_person_who_is_signed_in_keeps_the_frame_around_a_refusal_even_without_any_right(
     sign_in: SignIn, short: str
 ) -> None:
     person = await sign_in(short)

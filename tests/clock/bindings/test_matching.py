@@ -252,7 +252,7 @@ class TestTransitions:
         linked = AUTO if state == "auto_matched" else {"state": state}
         assert state_of(code(enabled=False, **linked)) == ("disabled", None, None)
 
-    def test_enabled_again_is_judged_anew(self):
+    def test_enabled_again_is_judged_again(self):
         assert state_of(code(state="disabled")) == ("auto_matched", "id_number", 1)
 
     def test_a_cleared_code_comes_back_from_disabled_cleared(self):

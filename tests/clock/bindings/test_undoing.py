@@ -90,7 +90,7 @@ class TestClearing:
         assert await words(database) == ["not_bound"] * 6
         assert await forgotten(database) == {None}
 
-    async def test_bound_again_the_records_are_made_anew(self, database: Database) -> None:
+    async def test_bound_again_the_records_are_made_again(self, database: Database) -> None:
         """`attendance_deleted` would ask for a Retry of each."""
         ada = await ada_works(database, WEEK)
         await clear(database)

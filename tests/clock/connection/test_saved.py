@@ -441,7 +441,7 @@ def test_segments_say_what_the_reader_of_rows_says(zone):
         moment += timedelta(minutes=30) if len(around) > 1 else timedelta(hours=11)
 
 
-async def test_beginning_anew_forgets_what_was_read_and_not_what_a_person_asked_for(database: Database) -> None:
+async def test_beginning_again_forgets_what_was_read_and_not_what_a_person_asked_for(database: Database) -> None:
     async with database.transaction() as db:
         for window, kind in (("live", "live"), ("backfill:1", "backfill"), ("check:1", "check"), ("asked:1", "asked")):
             await cursors.write(db, cursors.PUNCHES, window, kind=kind, page=3)

@@ -154,7 +154,7 @@ async def test_a_changed_zone_is_no_other_time(database):
     assert await write(database, [elsewhere]) == Counts(updated=1)
 
 
-async def test_after_the_ids_began_anew_known_punches_only_get_their_new_id(database):
+async def test_after_the_ids_began_again_known_punches_only_get_their_new_id(database):
     await write(database, [punch("1"), punch("2"), punch("3", "B"), punch("4", "C")])
     fresh = [punch("901"), punch("902"), punch("903", "B"), punch("904", "D")]
     assert await write(database, fresh, generation=2) == Counts(created=1, unchanged=3)

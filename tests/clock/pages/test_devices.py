@@ -342,7 +342,9 @@ async def test_a_bulk_act_needs_a_selection_and_a_word_that_it_knows(gate: int, 
         assert (await bob.submit("/clock_devices/bulk", {"action": action, "all": "1"})).status_code == 404
 
 
-async def test_whoever_may_not_act_has_no_boxes(database: Database, gate: int, vera: Browser, eve: Browser) -> None:
+async def test_a_person_who_may_not_act_has_no_boxes(
+    database: Database, gate: int, vera: Browser, eve: Browser
+) -> None:
     assert "data-bulk" not in (await vera.get("/clock_devices")).text
     form = {"action": "direction_in", "id": str(gate), "confirmed": "1", "number": "1", "punches": "0"}
     assert (await vera.submit("/clock_devices/bulk", form)).status_code == 403

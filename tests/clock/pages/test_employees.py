@@ -178,7 +178,7 @@ class TestDrawer:
         fragment = (await bob.fragment(f"/clock_employees/{floor['900']}")).text
         assert fragment.lstrip().startswith('<article class="drawer-page">')
 
-    async def test_accepting_in_the_drawer_shows_it_anew_and_tells_the_list(self, bob, floor, database):
+    async def test_accepting_in_the_drawer_shows_it_again_and_tells_the_list(self, bob, floor, database):
         url = f"/clock_employees/{floor['900']}/accept"
         answer = await bob.submit(url, headers=HTMX)
         assert (answer.status_code, answer.headers["hx-trigger"]) == (200, "muster:changed")

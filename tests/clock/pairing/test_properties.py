@@ -130,7 +130,7 @@ def test_a_changed_setting_terminal_or_lock_never_takes_back_what_stands(punches
 
 @given(some_punches(), ANY_RULES, st.sampled_from([timedelta(hours=h) for h in (0, 5, 12, 30)]))
 @settings(max_examples=100, deadline=None)
-def test_at_its_deadline_a_waiting_punch_is_judged_anew_and_time_alone_changes_nothing_before(punches, rules, later):
+def test_at_its_deadline_a_waiting_punch_is_judged_again_and_time_alone_changes_nothing_before(punches, rules, later):
     store = store_of(punches, rules)
     now = punches[0].at + later
     judgement = store.judge(now)

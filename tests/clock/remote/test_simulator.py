@@ -147,7 +147,7 @@ async def test_a_dead_token_whose_fault_names_it_costs_no_call(profile: str) -> 
             assert await stand.clock.count("employees") == 30
 
 
-async def test_a_session_that_cannot_be_refreshed_is_begun_anew() -> None:
+async def test_a_session_that_cannot_be_refreshed_is_begun_again() -> None:
     async with standing("cloud", "token_dies=2", "refresh_refused") as stand:
         assert len(await stand.walk("employees", 5)) == 30
     paths = Counter(record.path for record in stand.records)

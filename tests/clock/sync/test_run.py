@@ -374,7 +374,7 @@ async def test_a_purge_takes_old_settled_punches_and_leaves_their_totals(parts):
                 await backfill.ask(db, COMMAND_LINE, date(2026, 9, 1), date(2026, 9, 19), today=here.now.date())
 
 
-async def test_the_schedule_waits_for_its_interval_and_for_whoever_asked_us_to_wait(parts):
+async def test_the_schedule_waits_for_its_interval_and_for_the_person_who_asked_us_to_wait(parts):
     async with site(parts) as here:
         async with parts.database.transaction() as db:
             assert await when_due.is_due(db, here.now)

@@ -67,7 +67,7 @@ async def test_a_record_names_the_zone_of_its_times(database: Database, bob: Bro
     assert text.count("Times in UTC<") == 1
 
 
-async def test_strangers_sign_in_and_whoever_may_not_see_is_refused(
+async def test_strangers_sign_in_and_the_person_who_may_not_see_is_refused(
     database: Database, visitor: Browser, sign_in
 ) -> None:
     await one_record(database)
@@ -462,7 +462,7 @@ async def test_a_locked_day_is_visibly_locked_and_its_record_offers_nothing(data
     assert "Approve" in (await alice.get(f"/attendance/{ids[0]}")).text
 
 
-async def test_a_record_links_to_what_made_it_for_whoever_may_see_that(
+async def test_a_record_links_to_what_made_it_for_the_person_who_may_see_that(
     database: Database, alice: Browser, sign_in
 ) -> None:
     _, record_id = await one_record(database)

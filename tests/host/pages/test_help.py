@@ -33,7 +33,7 @@ async def test_it_names_who_manages_users_in_the_own_workspace_alone(sign_in: Si
     assert "mailto:vera@example.org" not in platform
 
 
-async def test_whoever_left_is_not_named(alice: Browser, vera: Browser, database: Database) -> None:
+async def test_a_person_who_left_is_not_named(alice: Browser, vera: Browser, database: Database) -> None:
     assert "mailto:alice@example.org" in (await vera.get("/help")).text
     async with database.shared_transaction() as db:
         await db.execute(update(User).where(User.email == "alice@example.org").values(active=False))

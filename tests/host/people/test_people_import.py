@@ -39,7 +39,7 @@ async def test_a_line_adds_a_person_with_code_and_account(db: AsyncSession, ear:
     assert [act.act for act in await acts_on(db, "employee", ada.id)] == ["employee.import", "kiosk.enrol"]
 
 
-async def test_a_line_updates_whoever_has_that_id_and_name(db: AsyncSession) -> None:
+async def test_a_line_updates_the_person_who_has_that_id_and_name(db: AsyncSession) -> None:
     ada = await hire(db, "Ada Lovelace", "A7", department="Mill", email="ada@x.org")
     done = await import_csv(db, ALICE, file("a7 ,ada  lovelace,,Yard,,,,"))
     assert (done.added, done.updated) == ((), (ada,))
@@ -103,7 +103,7 @@ async def test_two_people_with_one_id_and_name_cannot_be_told_apart(db: AsyncSes
     assert "Two people" in (await bad_lines(db, file("7,Ada,,,,,,")))[0][1]
 
 
-async def test_a_deleted_person_is_not_found_and_so_added_anew(db: AsyncSession) -> None:
+async def test_a_deleted_person_is_not_found_and_so_added_again(db: AsyncSession) -> None:
     ada = await hire(db, "Ada", "7")
     await people.remove(db, ALICE, [ada])
     done = await import_csv(db, ALICE, file("7,Ada,,,,,,"))

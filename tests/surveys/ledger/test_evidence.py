@@ -80,7 +80,7 @@ async def test_a_key_is_random_and_never_in_the_clear(database: Database, parts:
     assert not any(raw in one.sealed_key + other.sealed_key for raw in opened)
 
 
-async def test_another_ring_key_seals_the_persons_key_anew_and_the_evidence_stays(
+async def test_another_ring_key_seals_the_persons_key_again_and_the_evidence_stays(
     database: Database, parts: Parts, settings: Any
 ) -> None:
     survey = await lunch(database)

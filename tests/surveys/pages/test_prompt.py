@@ -114,7 +114,7 @@ async def test_switched_off_nobody_is_asked_and_no_page_asks(vera: Browser, data
     assert 'id="prompt-box"' not in (await vera.get("/nowhere")).text
 
 
-async def test_whoever_may_open_nothing_else_lands_where_they_are_asked(nora: Browser, database: Database) -> None:
+async def test_a_person_who_may_open_nothing_else_lands_where_they_are_asked(nora: Browser, database: Database) -> None:
     assert (await nora.get("/")).headers["location"] == "/survey_prompt"
     async with database.shared_transaction() as db:
         await policies.write(db, "main", {"web_prompts": False})
@@ -146,7 +146,7 @@ async def test_it_never_opens_over_sign_out_help_or_an_authors_own_pages(
     assert re.findall(r'(<noscript>)?<a class="btn [^>]*href="/me/questions"[^>]*?( hidden)?>', header) == [("", "")]
 
 
-async def test_whoever_has_no_menu_finds_their_own_pages_in_it(nora: Browser, database: Database) -> None:
+async def test_a_person_who_has_no_menu_finds_their_own_pages_in_it(nora: Browser, database: Database) -> None:
     menu = (await nora.get("/help")).text.partition("<header")[0]
     assert re.findall(r'<li><a href="([^"]+)"', menu) == ["/me/questions", "/me/answers", "/account", "/help"]
     async with database.shared_transaction() as db:
@@ -368,7 +368,7 @@ async def test_a_required_one_offers_help_and_sign_out_but_no_way_around(nora: B
     assert "typed" in refused.text
 
 
-async def test_words_that_changed_meanwhile_are_shown_anew_with_what_still_fits(
+async def test_words_that_changed_meanwhile_are_shown_again_with_what_still_fits(
     nora: Browser, database: Database
 ) -> None:
     survey = await ask(database, questions=[CHOICE, WHY])

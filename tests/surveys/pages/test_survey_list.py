@@ -255,7 +255,7 @@ async def test_bob_and_nora_have_no_business_here(database: Database, bob: Brows
         assert (await browser.submit(f"/surveys/publish/{stored.uid}")).status_code == 403
 
 
-async def test_an_empty_list_says_what_to_do_next_to_whoever_may(alice: Browser, vera: Browser) -> None:
+async def test_an_empty_list_says_what_to_do_next_to_the_person_who_may(alice: Browser, vera: Browser) -> None:
     assert "Write the first one" in (await alice.get("/surveys/list")).text
     assert "Write the first one" not in (await vera.get("/surveys/list")).text
 
@@ -376,7 +376,7 @@ async def test_a_bulk_act_needs_a_selection_and_an_act_that_there_is(database: D
         assert (await alice.submit("/surveys/list/bulk", {"action": act, "all": "1"})).status_code == 404
 
 
-async def test_boxes_and_bulk_acts_are_for_whoever_may(database: Database, vera: Browser, eve: Browser) -> None:
+async def test_boxes_and_bulk_acts_are_for_the_person_who_may(database: Database, vera: Browser, eve: Browser) -> None:
     stored = await asked(database)
     await asked(database, "globex")
     assert "data-bulk" not in (await vera.get("/surveys/list")).text

@@ -199,7 +199,7 @@ class TestFigures:
             left = await ratings.figures(db)
         assert (left.n, left.mean, left.people, left.latest_mean) == (1, Decimal("5.00"), 1, Decimal("5.00"))
 
-    async def test_the_kept_counts_are_what_counting_anew_gives(self, database: Database, planner: UUID) -> None:
+    async def test_the_kept_counts_are_what_counting_again_gives(self, database: Database, planner: UUID) -> None:
         """Every order of a person's days, so that a server whose clock is behind changes nothing either."""
         async with database.transaction() as db:
             for number, days in enumerate(product(range(3), repeat=3)):

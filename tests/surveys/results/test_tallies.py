@@ -227,7 +227,7 @@ async def test_impressions_of_the_last_minutes_are_counted_live(database: Databa
         assert await counted(db, TallyScope(placed.id)) == {(ASKED, WHOLE, "", 3, 0)}
 
 
-async def test_counting_anew_forgets_what_is_gone(database: Database) -> None:
+async def test_counting_again_forgets_what_is_gone(database: Database) -> None:
     async with database.transaction() as db:
         placed, other = await survey(db), await survey(db, "Other")
         for one in (placed, other):

@@ -237,7 +237,7 @@ class _Endless:
 
 
 @pytest.mark.usefixtures("watchful")
-async def test_whoever_stops_reading_is_given_up() -> None:
+async def test_a_person_who_stops_reading_is_given_up() -> None:
     endless = _Endless()
     async with served(endless, grace_s=1) as (url, _), call(urlsplit(url).port or 0) as caller:
         await caller.write(b"GET / HTTP/1.1\r\nHost: testserver\r\n\r\n")
@@ -246,7 +246,7 @@ async def test_whoever_stops_reading_is_given_up() -> None:
 
 
 @pytest.mark.usefixtures("watchful")
-async def test_whoever_reads_on_slowly_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_person_who_reads_on_slowly_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Wire, "limits", {ANSWER: 5 * SOON_S})
     endless = _Endless()
     async with served(endless, grace_s=1) as (url, _), call(urlsplit(url).port or 0) as caller:

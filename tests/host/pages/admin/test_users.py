@@ -239,7 +239,7 @@ async def test_unlocking_lets_them_in_before_the_lock_runs_out(
     assert "user.unlock" in await acts(database)
 
 
-async def test_an_administrator_helps_whoever_lost_their_phone(
+async def test_an_administrator_helps_the_person_who_lost_their_phone(
     alice: Browser, bob: Browser, visitor: Browser, parts: Parts, database: Database
 ) -> None:
     bob_id = await give_password(database, "bob")
