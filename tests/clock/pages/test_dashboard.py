@@ -248,10 +248,13 @@ async def test_last_run_and_problems_are_named(parts: Parts, database: Database,
         found = dict((await db.execute(select(Problem.kind, Problem.id))).all())
     text = squeezed((await alice.get("/clock")).text)
     assert f"/clock_sync/runs/{number}" in text
-    gone = f'<a href="/problems/{found["people_gone"]}" data-drawer>The server no longer lists many people</a>'
+    gone = f'<a class="text-decoration-underline" href="/problems/{found["people_gone"]}" data-drawer>The server no longer lists many people</a>'
     assert gone in text
     assert 'href="/clock_sync/disappearance/employees">Open its page</a>' in text
-    assert f'<a href="/problems/{found["terminal_skew"]}" data-drawer>The clock of terminal Gate ggg' in text
+    assert (
+        f'<a class="text-decoration-underline" href="/problems/{found["terminal_skew"]}" data-drawer>The clock of terminal Gate ggg'
+        in text
+    )
     assert 'href="/clock_devices?serial=SN1%2F2">Open its page</a>' in text
     assert '<a href="/problems">All problems</a>' in text
 
