@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import func, insert, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
 from app.accounts.audit import SYSTEM
+from app.db.among import among
 from app.webhooks import gathering
 from app.webhooks.calling import GONE, NO_MORE, SentCall
 from app.webhooks.kinds import TEST
@@ -26,12 +27,14 @@ async def settle(db: AsyncSession, endpoint_id: int, attempts: Sequence[SentCall
     endpoint = await db.get(WebhookEndpoint, endpoint_id, with_for_update=True)
     if endpoint is None:
         return
-    for attempt in attempts:
-        event = await db.get(WebhookEvent, attempt.event_id)
-        if event is not None:
-            await db.execute(insert(WebhookAttempt).values(_logged(endpoint_id, attempt)))
-            _move(event, attempt, pauses)
-            await _judge(db, endpoint, event, attempt, pauses)
+    found = await db.scalars(select(WebhookEvent).where(among(WebhookEvent.id, [one.event_id for one in attempts])))
+    events = {event.id: event for event in found}
+    known = [(events[one.event_id], one) for one in attempts if one.event_id in events]
+    if known:
+        await db.execute(insert(WebhookAttempt), [_logged(endpoint_id, attempt) for _, attempt in known])
+    for event, attempt in known:
+        _move(event, attempt, pauses)
+        await _judge(db, endpoint, event, attempt, pauses)
 
 
 def _logged(endpoint_id: int, attempt: SentCall) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Storm:
 
 
 async def rage(database: Database, app_url: str, keys: str, *, subjects: int, kills: int) -> Storm:
-    """Until everything was sent. The sender dies `kills` times, each time after its share of the subjects has arrived."""
+    """Until everything was sent. The sender dies `kills` times, each time after its share of the calls."""
     storm, random = Storm(), Random(18)
     async with lying() as liar, _sending(app_url, keys) as start:
         async with database.transaction() as db:
@@ -60,7 +60,7 @@ async def rage(database: Database, app_url: str, keys: str, *, subjects: int, ki
         shares = (range(first, subjects, WRITERS) for first in range(WRITERS))
         writing = asyncio.gather(*(_write(database, storm, share) for share in shares))
         for number in range(1, kills + 1):
-            while len(storm.arrived) < number * subjects // (kills + 1):  # noqa: ASYNC110 - another process brings it about
+            while storm.calls < number * subjects // (kills + 1):  # noqa: ASYNC110 - another process brings it about
                 await asyncio.sleep(0.01)
             os.kill(sender, signal.SIGKILL)
             storm.kills += 1
