@@ -350,7 +350,9 @@ async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
     await demo.says("job done")
     assert f"Its mails: http://127.0.0.1:{mail_port}/" in demo.printed
     assert "No mail yet." in (await http.get(f"http://127.0.0.1:{mail_port}/")).text
-    assert f":{clock_port} MUSTER_BASE_URL=http://127.0.0.1:{port}\n" in demo.printed, "what other commands need"
+    allowed = f":{clock_port},127.0.0.1/32:{mail_port}"
+    assert f"{allowed} MUSTER_BASE_URL=http://127.0.0.1:{port}\n" in demo.printed, "what other commands need"
+    assert "attendance.changed" in (await http.get(f"http://127.0.0.1:{mail_port}/webhooks")).text
     assert "is ignored: the demo" in demo.printed, "the configured database was not touched"
     assert await demo.end(signal.SIGINT) == 0
     again = start("demo", *options, **environment)
