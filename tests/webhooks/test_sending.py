@@ -23,8 +23,9 @@ from app.webhooks import endpoints, noting
 from app.webhooks.kinds import ATTENDANCE_CHANGED, ATTENDANCE_DELETED, OUTCOME_CHANGED
 from app.webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookFact
 from app.webhooks.pauses import PAUSES, RESTS_AFTER, Pauses
+from app.webhooks.sending import Sender
 from tests.fakes.liar import Heard, Liar, Writer, answer, lying, says_nothing
-from tests.webhooks.receiving import HOOK, QUICK, Inbox, add, change, send, verified
+from tests.webhooks.receiving import HOOK, IMPATIENT, QUICK, Inbox, add, change, send, verified
 
 TAKEN, BROKEN = answer(status=204, media_type=None), answer(b"oops", status=500)
 
@@ -237,21 +238,26 @@ async def test_a_receiver_at_a_private_address_is_not_called(parts: Parts, inbox
     assert inbox.liar.heard == []
 
 
-async def test_one_that_never_answers_keeps_no_other_waiting(parts: Parts, inbox: Inbox) -> None:
-    inbox.liar.says("/silent", says_nothing)
-    await add(parts, inbox.liar.url + "/silent")
+async def test_one_that_does_not_answer_keeps_no_other_waiting(parts: Parts, inbox: Inbox) -> None:
+    """Each answers once the other was called: who is called only after the other has ended fails."""
+    other = "/other"
+    called = {HOOK: asyncio.Event(), other: asyncio.Event()}
+
+    def waiting_for(mine: str, theirs: str) -> Any:
+        async def speak(_: Heard, writer: Writer) -> None:
+            called[mine].set()
+            await called[theirs].wait()
+            writer.write(TAKEN)
+
+        return speak
+
+    inbox.liar.says(HOOK, waiting_for(HOOK, other))
+    inbox.liar.says(other, waiting_for(other, HOOK))
+    await add(parts, inbox.liar.url + other)
     await change(parts, 1)
-    came = asyncio.Event()
-
-    async def take(_: Heard, writer: Writer) -> None:
-        came.set()
-        writer.write(TAKEN)
-
-    inbox.liar.says(HOOK, take)
-    sending = asyncio.create_task(send(parts, Pauses()))
-    await came.wait()
-    assert not sending.done()
-    await sending
+    await Sender(parts, PLATFORM, Pauses(), replace(IMPATIENT, call_s=5)).send_due()
+    assert await events(parts) == [(["1"], "delivered")] * 2
+    assert [one.delivered for one in await attempts(parts)] == [True, True]
 
 
 async def test_both_secrets_are_valid_while_one_is_rotated(parts: Parts, inbox: Inbox) -> None:
