@@ -208,7 +208,7 @@ class Response(Base):
             postgresql_where=text("language IS NOT NULL"),
         ),
         Index("survey_responses_texts", "survey_id", "version", "number", postgresql_where=text("has_text")),
-        Index(None, "stored_at"),
+        Index(None, "stored_at", "number"),
         APPEND_ONLY,
     )
 
@@ -273,7 +273,7 @@ class LedgerChange(Base):
         UniqueConstraint("response_number", "turn"),
         Index("survey_changes_closed", "survey_id", "version", unique=True, postgresql_where=text("kind = 'closed'")),
         Index(None, "user_id", "number"),
-        Index(None, "stored_at"),
+        Index(None, "stored_at", "response_number"),
         APPEND_ONLY,
     )
 
@@ -339,7 +339,7 @@ class Tombstone(Base):
     """A demo response that was removed: the ledger keeps it, no figure and no list counts it."""
 
     __tablename__ = "survey_tombstones"
-    __table_args__ = (Index(None, "removed_at"), APPEND_ONLY)
+    __table_args__ = (Index(None, "removed_at", "number"), APPEND_ONLY)
 
     number: Mapped[int] = mapped_column(ForeignKey("survey_responses.number"), primary_key=True, autoincrement=False)
     removed_at: Mapped[Created]

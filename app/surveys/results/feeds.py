@@ -8,7 +8,20 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import JSON, ColumnElement, CompoundSelect, ScalarSelect, Select, cast, exists, func, or_, select, union
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    cast,
+    exists,
+    func,
+    join,
+    or_,
+    select,
+    tuple_,
+    union_all,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import User
@@ -25,6 +38,9 @@ _LAST_CHANGE = (
     select(func.max(LedgerChange.stored_at)).where(LedgerChange.response_number == Response.number).scalar_subquery()
 )
 _REMOVED_AT = select(Tombstone.removed_at).where(Tombstone.number == Response.number).scalar_subquery()
+_OF_USER = join(
+    join(User, LedgerPerson, LedgerPerson.user_id == User.id), Response, Response.person == LedgerPerson.number
+)
 _RESPONSES = queries.rows(
     _REMOVED_AT.label("removed_at"),
     # NULL is passed over.
@@ -56,32 +72,49 @@ async def surveys(since: datetime | None) -> Select[Any]:
     return select(*columns).where(Survey.published_at.is_not(None), changed)
 
 
-async def response_numbers(since: datetime | None, survey: UUID | None) -> Select[Any]:
-    """Numbers of the responses to named surveys, with when each was recorded. Of an anonymous one, that somebody took part is all that is
-    known: no program needs it."""
-    wanted = _NAMED if survey is None else _NAMED & (Response.survey_id == _id_of(survey))
-    changed = ~_REMOVED if since is None else Response.number.in_(_changed(since))
-    columns: tuple[Any, ...] = (Response.number, Response.recorded_at)
-    return select(*columns).where(wanted, changed)
+async def response_numbers(survey: UUID | None) -> Select[Any]:
+    """Numbers of the responses to named surveys, with when each was recorded as `at`. Of an anonymous one, that somebody took part is all
+    that is known: no program needs it."""
+    columns: tuple[Any, ...] = (Response.number, Response.recorded_at.label("at"))
+    return select(*columns).where(*_wanted(survey), ~_REMOVED)
 
 
-def _id_of(survey: UUID) -> ScalarSelect[int]:
-    return select(Survey.id).where(Survey.uid == survey).scalar_subquery()
+def changed_numbers(since: datetime, survey: UUID | None, after: tuple[datetime, int] | None, most: int) -> Select[Any]:
+    """What changed since, oldest change first: `most` rows of the number of a response and `at`, when it changed. One that changed in several ways
+    stands there for each. `after`: behind that moment and number.
+
+    Each kind of change is walked in the order of an index and ends after `most` rows, so that a page costs the same however much changed.
+    """
+
+    def walked(at: SQLColumnExpression[Any], number: SQLColumnExpression[Any], source: Any) -> Select[Any]:
+        columns: tuple[Any, ...] = (at.label("at"), number.label("number"))
+        found = select(*columns).select_from(source)
+        behind = found.where(at >= since) if after is None else found.where(tuple_(at, number) > after)
+        return behind.where(*_wanted(survey)).order_by(at, number).limit(most)
+
+    of_person = Response.person == PersonKey.person
+    parts = [
+        walked(at, number, source)
+        for at, number, source in (
+            (Response.stored_at, Response.number, Response),
+            (
+                LedgerChange.stored_at,
+                LedgerChange.response_number,
+                join(LedgerChange, Response, Response.number == LedgerChange.response_number),
+            ),
+            (Tombstone.removed_at, Tombstone.number, join(Tombstone, Response, Response.number == Tombstone.number)),
+            (PersonKey.erased_at, Response.number, join(PersonKey, Response, of_person)),
+            (User.renamed_at, Response.number, _OF_USER),
+        )
+    ]
+    every = union_all(*(select(one.subquery()) for one in parts)).subquery()
+    return select(every.c.at, every.c.number).order_by(every.c.at, every.c.number).limit(most)
 
 
-def _changed(since: datetime) -> CompoundSelect[Any]:
-    """An index serves each part, so that the cost is that of what changed."""
-    erased = select(PersonKey.person).where(PersonKey.erased_at >= since)
-    renamed = select(LedgerPerson.number).join(User, User.id == LedgerPerson.user_id).where(User.renamed_at >= since)
-    return union(
-        select(Response.number).where(Response.stored_at >= since),
-        select(LedgerChange.response_number).where(
-            LedgerChange.stored_at >= since, LedgerChange.response_number.is_not(None)
-        ),
-        select(Tombstone.number).where(Tombstone.removed_at >= since),
-        select(Response.number).where(Response.person.in_(erased)),
-        select(Response.number).where(Response.person.in_(renamed)),
-    )
+def _wanted(survey: UUID | None) -> tuple[ColumnElement[bool], ...]:
+    if survey is None:
+        return (_NAMED,)
+    return _NAMED, Response.survey_id == select(Survey.id).where(Survey.uid == survey).scalar_subquery()
 
 
 async def responses(db: AsyncSession, numbers: Sequence[int]) -> dict[int, Any]:

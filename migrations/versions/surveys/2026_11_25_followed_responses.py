@@ -9,12 +9,12 @@ CONCURRENT = True
 
 
 def upgrade() -> None:
-    for table, column in (
-        ("survey_responses", "stored_at"),
-        ("survey_changes", "stored_at"),
-        ("survey_tombstones", "removed_at"),
+    for table, at, number in (
+        ("survey_responses", "stored_at", "number"),
+        ("survey_changes", "stored_at", "response_number"),
+        ("survey_tombstones", "removed_at", "number"),
     ):
-        op.create_index(op.f(f"{table}_{column}_idx"), table, [column], postgresql_concurrently=True)
+        op.create_index(op.f(f"{table}_{at}_{number}_idx"), table, [at, number], postgresql_concurrently=True)
     op.create_index(
         "survey_person_keys_erased",
         "survey_person_keys",

@@ -5,6 +5,7 @@ same row without its person and its texts, as `erased: true`. An anonymous surve
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -16,9 +17,10 @@ from litestar.di import NamedDependency
 from app.api import parameters
 from app.api.envelope import Id, Instant, Line, Meta, Uid, answer
 from app.api.openapi import Endpoint, paged
-from app.api.paging import ApiList, page_of_many
+from app.api.paging import ApiList, Rows, page_of, page_of_many
 from app.api.parameters import Moment
 from app.db.session import PLATFORM
+from app.errors import Invalid
 from app.surveys import models
 from app.surveys.api.integration.shapes import PREFIX, SURVEYS_READ, Label, Standing
 from app.surveys.api.integration.surveys import FollowedQuery
@@ -32,7 +34,8 @@ from app.texts import instant
 from app.web.context import Context
 
 PATH = f"{PREFIX}/responses"
-RESPONSES = ApiList("responses", {"recorded_at": Moment, "number": Id})
+RESPONSES = ApiList("responses", {"at": Moment, "number": Id})
+CHANGED = ApiList("changed-responses", {"at": Moment, "number": Id})
 Receipt = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
 
 
@@ -80,15 +83,31 @@ class SurveyResponse(msgspec.Struct, kw_only=True):
 @get(PATH, guards=[SURVEYS_READ])
 async def survey_responses(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(ResponsesQuery, ctx.request.query_params)
-    survey = UUID(asked.survey) if asked.survey else None
-    meant = partial(feeds.response_numbers, parameters.instant_of(asked.updated_since), survey)
-    page, meta = await page_of_many(
-        ctx.db, asked, RESPONSES, meant, models.Response.recorded_at, models.Response.number
-    )
+    page, meta = await _page(ctx, asked)
     found = await feeds.responses(ctx.db, [one.number for one in page])
     words = await feeds.asked_in(ctx.db, sorted({row.wording_id for row in found.values()}))
     rows = [response_row(ctx, found[one.number], words) for one in page]
     return answer(rows, meta=meta)
+
+
+async def _page(ctx: Context, asked: ResponsesQuery) -> tuple[Rows, Meta]:
+    """In the order of recording; with `updated_since` in that of the changes."""
+    survey, since = UUID(asked.survey) if asked.survey else None, parameters.instant_of(asked.updated_since)
+    if since is None:
+        keys = models.Response.recorded_at, models.Response.number
+        return await page_of_many(ctx.db, asked, RESPONSES, partial(feeds.response_numbers, survey), *keys)
+
+    async def behind(last: tuple[datetime, int] | None) -> Rows:
+        rows: Rows = (await ctx.db.execute(feeds.changed_numbers(since, survey, last, asked.per_page + 1))).all()
+        return rows
+
+    async def first(page: int) -> tuple[Rows, int | None]:
+        if page > 1:
+            raise Invalid.at("page", "Read what changed on with `cursor`.")
+        rows = await behind(None)
+        return rows, len(rows) if len(rows) <= asked.per_page else None
+
+    return await page_of(ctx.db, asked, CHANGED, first, behind)
 
 
 def response_row(ctx: Context, row: Any, words: Mapping[int, AskedIn]) -> SurveyResponse:

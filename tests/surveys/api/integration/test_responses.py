@@ -149,6 +149,28 @@ class TestFollowing:
                 await accounts.edit(db, ALICE, bob, name=name, kind="client", roles=["Operator"])
             assert [one["person"]["name"] for one in await caller.data(URL, updated_since=since)] == news
 
+    async def test_changes_of_all_kinds_are_walked_once_in_their_order(
+        self, caller: Caller, database: Database, parts: Parts
+    ) -> None:
+        asked, since = await lunch(database), await watermark(caller)
+        shorts = ("bob", "vera", "nora", "alice")
+        numbers = [(await record(database, parts.keys, asked, await user_id(database, one))).number for one in shorts]
+        async with database.transaction() as db:
+            await bury(db, numbers[0])
+        await erasing.erase(database, ALICE, await owner_of(database, "vera"))
+        walked, query = [], {"updated_since": since, "per_page": 2}
+        answer = (await caller.get(URL, **query)).json()
+        walked += answer["data"]
+        while cursor := answer["meta"]["next_cursor"]:
+            answer = (await caller.get(URL, cursor=cursor, **query)).json()
+            walked += answer["data"]
+        assert [one["number"] for one in walked] == [*numbers, numbers[0], numbers[1]]
+        assert (walked[0]["deleted"], walked[1]["erased"], walked[-1]["erased"]) == (True, True, True)
+        assert await caller.data(URL, **{**query, "per_page": 50, "survey": str(UUID(int=7))}) == []
+        assert (await caller.get(URL, page=2, **query)).status_code == 422
+        elsewhere = await caller.get(URL, cursor=(await caller.get(URL, **query)).json()["meta"]["next_cursor"])
+        assert "another list" in elsewhere.text
+
     async def test_what_commits_late_is_not_missed(self, caller: Caller, database: Database, parts: Parts) -> None:
         asked, bob = await lunch(database), await user_id(database, "bob")
         async with database.transaction() as late:
