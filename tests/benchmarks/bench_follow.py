@@ -2,7 +2,7 @@
 responses (agreements over HTTP, withdrawals, removals, erasures). Writers end their transactions in another order than they began them. A
 second reader asks from the moment of its last answer, as one would do without `next_updated_since`: what it misses says how hard the run was.
 
-    python -m tests.benchmarks.bench_follow [--changes 10000] [--deletions 500] [--writers 8]
+    python -m tests.benchmarks.bench_follow [--changes 10000] [--deletions 500] [--writers 8] [attendance] [responses]
 """
 
 import argparse
@@ -231,7 +231,7 @@ async def responses(crowd: Crowd) -> bool:
     return compared("responses", readers, await crowd.stored(), did, spent_s)
 
 
-async def main(changes: int, deletions: int, writers: int) -> None:
+async def main(changes: int, deletions: int, writers: int, feeds: Sequence[str]) -> None:
     async with arena() as database:
         wide = Database(database.url, pool_size=writers + 4)
         async with database.transaction() as db:
@@ -240,10 +240,11 @@ async def main(changes: int, deletions: int, writers: int) -> None:
             survey = await published(db, title="Badges", type="consent", questions=[CONSENT])
         await settle(database)
         async with serving(database, workers=2) as portal:
-            good = [
-                await attendance(wide, portal, changes, deletions, writers),
-                await responses(Crowd(wide, portal, survey, changes // 2, deletions, writers)),
-            ]
+            good = []
+            if "attendance" in feeds:
+                good.append(await attendance(wide, portal, changes, deletions, writers))
+            if "responses" in feeds:
+                good.append(await responses(Crowd(wide, portal, survey, changes // 2, deletions, writers)))
         await wide.close()
     if not all(good):
         raise SystemExit(1)
@@ -254,5 +255,6 @@ if __name__ == "__main__":
     parser.add_argument("--changes", type=int, default=10_000)
     parser.add_argument("--deletions", type=int, default=500)
     parser.add_argument("--writers", type=int, default=8)
+    parser.add_argument("feeds", nargs="*", default=["attendance", "responses"])
     arguments = parser.parse_args()
-    asyncio.run(main(arguments.changes, arguments.deletions, arguments.writers))
+    asyncio.run(main(arguments.changes, arguments.deletions, arguments.writers, arguments.feeds))

@@ -89,7 +89,8 @@ def changed_numbers(since: datetime, survey: UUID | None, after: tuple[datetime,
     def walked(at: SQLColumnExpression[Any], number: SQLColumnExpression[Any], source: Any) -> Select[Any]:
         columns: tuple[Any, ...] = (at.label("at"), number.label("number"))
         found = select(*columns).select_from(source)
-        behind = found.where(at >= since) if after is None else found.where(tuple_(at, number) > after)
+        # The moment alone, too: where moment and number are of two tables, no index holds both.
+        behind = found.where(at >= since) if after is None else found.where(at >= after[0], tuple_(at, number) > after)
         return behind.where(*_wanted(survey)).order_by(at, number).limit(most)
 
     of_person = Response.person == PersonKey.person
