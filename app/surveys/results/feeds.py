@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import (
     JSON,
     ColumnElement,
+    FromClause,
     Select,
     SQLColumnExpression,
     cast,
@@ -26,6 +27,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import User
 from app.db.among import among
+from app.db.base import Base
 from app.host.models import Application, AppRating
 from app.surveys.models import LedgerChange, LedgerPerson, PersonKey, Response, Survey, Tombstone, Wording
 from app.surveys.results import queries
@@ -86,7 +88,9 @@ def changed_numbers(since: datetime, survey: UUID | None, after: tuple[datetime,
     Each kind of change is walked in the order of an index and ends after `most` rows, so that a page costs the same however much changed.
     """
 
-    def walked(at: SQLColumnExpression[Any], number: SQLColumnExpression[Any], source: Any) -> Select[Any]:
+    def walked(
+        at: SQLColumnExpression[Any], number: SQLColumnExpression[Any], source: FromClause | type[Base]
+    ) -> Select[Any]:
         columns: tuple[Any, ...] = (at.label("at"), number.label("number"))
         found = select(*columns).select_from(source)
         # The moment alone, too: where moment and number are of two tables, no index holds both.
