@@ -352,7 +352,10 @@ async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
     assert "No mail yet." in (await http.get(f"http://127.0.0.1:{mail_port}/")).text
     allowed = f":{clock_port},127.0.0.1/32:{mail_port}"
     assert f"{allowed} MUSTER_BASE_URL=http://127.0.0.1:{port}\n" in demo.printed, "what other commands need"
-    assert "attendance.changed" in (await http.get(f"http://127.0.0.1:{mail_port}/webhooks")).text
+    deadline = time.monotonic() + PATIENCE_S
+    while "sync.finished" not in (await http.get(f"http://127.0.0.1:{mail_port}/webhooks")).text:
+        assert time.monotonic() < deadline, demo.printed
+        await asyncio.sleep(0.05)
     assert "is ignored: the demo" in demo.printed, "the configured database was not touched"
     assert await demo.end(signal.SIGINT) == 0
     again = start("demo", *options, **environment)
