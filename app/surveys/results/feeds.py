@@ -14,6 +14,8 @@ from sqlalchemy import (
     FromClause,
     Select,
     SQLColumnExpression,
+    and_,
+    case,
     cast,
     exists,
     func,
@@ -40,15 +42,17 @@ _LAST_CHANGE = (
     select(func.max(LedgerChange.stored_at)).where(LedgerChange.response_number == Response.number).scalar_subquery()
 )
 _REMOVED_AT = select(Tombstone.removed_at).where(Tombstone.number == Response.number).scalar_subquery()
+# A new name is no news of erased rows: it would tell which later ones are of the same person.
 _OF_USER = join(
-    join(User, LedgerPerson, LedgerPerson.user_id == User.id), Response, Response.person == LedgerPerson.number
+    join(User, LedgerPerson, LedgerPerson.user_id == User.id),
+    Response,
+    and_(Response.person == LedgerPerson.number, queries.not_erased()),
 )
+_RENAMED_AT = case((PersonKey.erased_at.is_(None), User.renamed_at))
 _RESPONSES = queries.rows(
     _REMOVED_AT.label("removed_at"),
     # NULL is passed over.
-    func.greatest(Response.stored_at, _LAST_CHANGE, _REMOVED_AT, PersonKey.erased_at, User.renamed_at).label(
-        "updated_at"
-    ),
+    func.greatest(Response.stored_at, _LAST_CHANGE, _REMOVED_AT, PersonKey.erased_at, _RENAMED_AT).label("updated_at"),
 )
 _RATING_COLUMNS: tuple[Any, ...] = (
     AppRating.id,
@@ -97,7 +101,8 @@ def changed_numbers(since: datetime, survey: UUID | None, after: tuple[datetime,
         behind = found.where(at >= since) if after is None else found.where(at >= after[0], tuple_(at, number) > after)
         return behind.where(*_wanted(survey)).order_by(at, number).limit(most)
 
-    of_person = Response.person == PersonKey.person
+    # By person for the index, by key because what they answered after the erasure is no part of it.
+    of_key = and_(Response.person == PersonKey.person, Response.key_id == PersonKey.id)
     parts = [
         walked(at, number, source)
         for at, number, source in (
@@ -108,7 +113,7 @@ def changed_numbers(since: datetime, survey: UUID | None, after: tuple[datetime,
                 join(LedgerChange, Response, Response.number == LedgerChange.response_number),
             ),
             (Tombstone.removed_at, Tombstone.number, join(Tombstone, Response, Response.number == Tombstone.number)),
-            (PersonKey.erased_at, Response.number, join(PersonKey, Response, of_person)),
+            (PersonKey.erased_at, Response.number, join(PersonKey, Response, of_key)),
             (User.renamed_at, Response.number, _OF_USER),
         )
     ]

@@ -149,6 +149,22 @@ class TestFollowing:
                 await accounts.edit(db, ALICE, bob, name=name, kind="client", roles=["Operator"])
             assert [one["person"]["name"] for one in await caller.data(URL, updated_since=since)] == news
 
+    async def test_no_change_brings_erased_rows_together_with_later_ones(
+        self, caller: Caller, database: Database, parts: Parts
+    ) -> None:
+        bob, since = await user_id(database, "bob"), await watermark(caller)
+        before = (await record(database, parts.keys, await lunch(database), bob)).number
+        await erasing.erase(database, ALICE, await owner_of(database, "bob"))
+        after = (await record(database, parts.keys, await lunch(database), bob)).number
+        walked = await caller.data(URL, updated_since=since)
+        assert [(one["number"], one["erased"]) for one in walked] == [(before, True), (before, True), (after, False)]
+        since = await watermark(caller)
+        async with database.transaction() as db:
+            await accounts.edit(db, ALICE, bob, name="Robert", kind="client", roles=["Operator"])
+        assert [one["number"] for one in await caller.data(URL, updated_since=since)] == [after]
+        erased, named = await caller.data(URL)
+        assert (erased["number"], erased["updated_at"] == named["updated_at"]) == (before, False)
+
     async def test_changes_of_all_kinds_are_walked_once_in_their_order(
         self, caller: Caller, database: Database, parts: Parts
     ) -> None:
