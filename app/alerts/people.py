@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts import policies
 from app.accounts.models import Role, Tenant, User, UserRole
 from app.alerts.choosing import first_administrator, rules_of
 from app.alerts.rules import FIRST_ADMINISTRATOR, SILENT, AlertRules
@@ -46,6 +47,7 @@ async def reader(db: AsyncSession, user_id: int | None) -> AlertReader | None:
 
 async def _read(db: AsyncSession, *which: ColumnElement[bool]) -> dict[int, AlertReader]:
     workspace = workspace_of(db)
+    switches = await policies.read(db, workspace)
     of_person = select(UserRole.user_id).join(Role, Role.id == UserRole.role_id)
     permissions = (
         select(func.string_agg(func.array_to_string(Role.permissions, " "), " "))
@@ -79,7 +81,7 @@ async def _read(db: AsyncSession, *which: ColumnElement[bool]) -> dict[int, Aler
             row.id,
             row.name,
             row.email,
-            frozenset(visible(frozenset(row.permissions.split()), workspace)),
+            frozenset(visible(frozenset(row.permissions.split()), workspace, switches)),
             _rules(row.AlertSetting, is_first=bool(row.is_first), no_alerts=row.no_alerts, no_digest=row.no_digest),
             row.AlertSetting is not None,
         )

@@ -23,18 +23,20 @@ SHOWN = 20
 def problems(*, kind: str | None, workspace: str, as_json: bool) -> None:
     """The open problems of a workspace, by kind, those with most harm first. Snoozed ones are among them."""
     from app import wiring
-    from app.problems.kinds import kinds
+    from app.problems.kinds import kinds, shown
 
     wiring.connect()
     if kind is not None and kind not in kinds():
         frame.refuse(f"There is no kind {kind!r}. It is one of: {', '.join(sorted(kinds()))}.")
 
     async def look(db: "AsyncSession") -> Sequence[Any]:
+        from app.accounts import policies
         from app.host.problem_kinds.workers import look_without_worker
         from app.problems import queries
 
         await look_without_worker(db)
-        wanted = queries.ProblemFilter((kind,) if kind else tuple(kinds()), "unclosed")
+        here = shown(workspace, await policies.read(db, workspace))
+        wanted = queries.ProblemFilter([one for one in here if kind in (None, one)], "unclosed")
         return await queries.most_harm_first(db, wanted)
 
     rows = frame.in_transaction(look, workspace)

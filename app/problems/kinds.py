@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
+from app.accounts.policies import DEFAULTS, enabled
 from app.db.session import PLATFORM
 from app.parts import Parts
 from app.problems.findings import Fact, Finding, Severity
@@ -154,10 +155,20 @@ def told() -> frozenset[str]:
     return frozenset(one.name for one in kinds().values() if one.detect is None)
 
 
-def visible(permissions: Collection[str], workspace: str) -> tuple[str, ...]:
-    """The kinds that a person with these permissions sees in a workspace."""
+def visible(permissions: Collection[str], workspace: str, policies: Mapping[str, Any]) -> tuple[str, ...]:
+    """The kinds that a person with these permissions sees in a workspace with these policies."""
+    return tuple(one for one in shown(workspace, policies) if kinds()[one].sees in permissions)
+
+
+def shown(workspace: str, policies: Mapping[str, Any]) -> tuple[str, ...]:
+    """The kinds that there are in a workspace with these policies: those of a module that is switched off are not."""
     return tuple(
         one.name
         for one in kinds().values()
-        if one.sees in permissions and (workspace == PLATFORM or not one.platform_only)
+        if (workspace == PLATFORM or not one.platform_only) and _is_on(one, policies)
     )
+
+
+def _is_on(kind: ProblemKind, policies: Mapping[str, Any]) -> bool:
+    switch = f"module_{kind.sees.partition('.')[0]}"
+    return switch not in DEFAULTS or enabled(policies, switch)

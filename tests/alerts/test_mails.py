@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import delete, func, insert, select, update
 
 from app import wiring
+from app.accounts import policies
 from app.accounts.models import Job, Role, UserRole
 from app.alerts.models import AlertNews, ProblemAlert
 from app.alerts.news import SUM_AFTER
@@ -18,6 +19,8 @@ from app.mail import unsubscribing
 from app.mail.models import OutgoingMail
 from app.mail.unsubscribing import ALERTS, Wish
 from app.parts import Parts
+from app.problems import looking
+from app.problems.findings import Finding
 from app.problems.models import Problem
 from tests.alerts.conftest import AT_ONCE, choose, fail_jobs, look, mend_jobs, tell
 from tests.conftest import Browser
@@ -203,6 +206,24 @@ async def test_a_person_who_may_not_be_told_when_its_turn_comes_is_not(
     await mend_jobs(looked)
     await tell(looked)
     assert mailbox.messages == []
+
+
+async def find_rows_set_aside(parts: Parts, *runs: int) -> None:
+    kind = "rows_set_aside"
+    found = [Finding(kind, "run", str(one), "Rows set aside", "", 0, 0, None, 0, {"run": one}) for one in runs]
+    async with parts.database.transaction(PLATFORM) as db:
+        await looking.tell(db, [kind], found)
+
+
+async def test_of_a_module_that_is_off_people_are_not_told(looked: Parts, mailbox: Mailbox) -> None:
+    await find_rows_set_aside(looked, 1)
+    await tell(looked)
+    assert len(mailbox.messages) == 1
+    async with looked.database.shared_transaction() as db:
+        await policies.write(db, PLATFORM, {"module_clock": False})
+    await find_rows_set_aside(looked, 1, 2)
+    await tell(looked)
+    assert len(mailbox.messages) == 1
 
 
 async def test_until_they_choose_people_are_told_of_nothing_but_critical_problems(

@@ -7,6 +7,7 @@ import jsonschema_rs
 import pytest
 from sqlalchemy import delete, func, insert, text
 
+from app.accounts import policies
 from app.accounts.models import Job, WorkerHeartbeat
 from app.clock.api.routes import openapi_document
 from app.db.session import Database
@@ -14,6 +15,7 @@ from app.problems import looking
 from tests.clock.api.test_routes import Caller
 from tests.command_line import CommandLine
 from tests.conftest import Browser
+from tests.host.pages.test_problems import have
 from tests.problems.test_looking import Platform, platform
 
 __all__ = ["platform"]
@@ -66,6 +68,19 @@ async def test_a_program_reads_only_the_kinds_that_its_owner_sees(
     assert fits(await bobs.get(URL)) == []
     eves = Caller(visitor, await token("eve", "problems:read"))
     assert fits(await eves.get(URL)) == []
+
+
+async def test_a_module_that_is_off_shows_its_problems_to_no_program_and_no_command(
+    caller: Caller, platform: Platform, muster: CommandLine
+) -> None:
+    await have(platform.database, "silence", 1)
+    assert [one["kind"] for one in fits(await caller.get(URL))] == ["silence"]
+    assert [one["kind"] for one in (await muster("problems", "--json")).json] == ["silence"]
+    async with platform.database.shared_transaction() as db:
+        await policies.write(db, "main", {"module_clock": False})
+    assert fits(await caller.get(URL)) == fits(await caller.get(URL, kind="silence")) == []
+    assert (await muster("problems", "--json")).json == []
+    assert (await muster("problems", "--kind", "silence")).out == "Nothing waits for a person.\n"
 
 
 async def test_a_portal_without_a_worker_tells(

@@ -76,7 +76,7 @@ class ProblemRow(msgspec.Struct):
 async def problems(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(ProblemQuery, ctx.request.query_params)
     await look_without_worker(ctx.db)
-    wanted = _wanted(asked, visible(ctx.person.permissions if ctx.person else (), ctx.workspace))
+    wanted = _wanted(asked, visible(ctx.person.permissions if ctx.person else (), ctx.workspace, ctx.policies))
 
     async def meant() -> Select[Any]:
         return queries.problems(wanted)

@@ -19,9 +19,9 @@ from app.host.pages.admin.notification_form import (
     shown,
     topics_in,
 )
+from app.host.pages.problems.seen import kinds_seen
 from app.mail import outbox, unsubscribing
 from app.mail.unsubscribing import Wish
-from app.problems.kinds import visible
 from app.web.context import Context
 from app.web.forms import Bound, Form
 from app.web.guards import signed_in
@@ -55,7 +55,7 @@ async def save(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 def _form(ctx: Context) -> Form:
-    return form_for(visible(ctx.user.permissions, ctx.workspace)) if ctx.may(SEES) else TOPICS_ALONE
+    return form_for(kinds_seen(ctx)) if ctx.may(SEES) else TOPICS_ALONE
 
 
 async def _save(ctx: Context, form: Bound) -> None:

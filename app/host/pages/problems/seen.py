@@ -3,8 +3,7 @@
 from typing import Any
 
 from app.accounts.holders import who_have
-from app.accounts.policies import DEFAULTS, enabled
-from app.problems.kinds import ProblemKind, kinds, visible
+from app.problems.kinds import visible
 from app.web.context import Context
 
 SEE, ACT = "host.problems", "host.problems.edit"
@@ -12,8 +11,7 @@ SEE, ACT = "host.problems", "host.problems.edit"
 
 def kinds_seen(ctx: Context) -> tuple[str, ...]:
     """Names of kinds. Who may not open /problems meets some of them on other pages all the same."""
-    names = visible(ctx.user.permissions, ctx.workspace)
-    return tuple(name for name in names if _is_on(ctx, kinds()[name]))
+    return visible(ctx.user.permissions, ctx.workspace, ctx.policies)
 
 
 def open_problems(ctx: Context) -> int:
@@ -25,8 +23,3 @@ def open_problems(ctx: Context) -> int:
 async def people_offered(ctx: Context) -> list[dict[str, Any]]:
     """Options of a field: to whom a problem can be assigned."""
     return [{"value": one.id, "label": one.name} for one in await who_have(ctx.db, SEE)]
-
-
-def _is_on(ctx: Context, kind: ProblemKind) -> bool:
-    switch = f"module_{kind.sees.partition('.')[0]}"
-    return switch not in DEFAULTS or enabled(ctx.policies, switch)

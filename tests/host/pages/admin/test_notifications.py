@@ -4,6 +4,7 @@ from datetime import time
 
 import pytest
 
+from app.accounts import policies
 from app.alerts import choosing
 from app.alerts.rules import FIRST_ADMINISTRATOR, SILENT, AlertRules, Digest, QuietHours, SeverityRule
 from app.mail import unsubscribing
@@ -40,6 +41,20 @@ async def test_what_a_person_chooses_is_kept(parts: Parts, alice: Browser) -> No
     assert now
     assert (now.quiet, now.critical.pace, now.kinds) == (None, "never", {"job_failed": "at_once"})
     assert 'name="kind-job_failed"' in (await alice.get(PAGE)).text
+
+
+async def test_kinds_of_a_module_that_is_off_are_no_choice_and_what_was_chosen_stays(
+    parts: Parts, alice: Browser
+) -> None:
+    await alice.submit(PAGE, CHOICE | {"kind-silence": "never"})
+    async with parts.database.shared_transaction() as db:
+        await policies.write(db, "main", {"module_clock": False})
+    page = (await alice.get(PAGE)).text
+    assert ('name="kind-silence"' in page, 'name="kind-job_failed"' in page) == (False, True)
+    await alice.submit(PAGE, CHOICE)
+    now = await rules(parts, "alice")
+    assert now
+    assert now.kinds == {"silence": "never"}
 
 
 @pytest.mark.parametrize(
