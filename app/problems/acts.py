@@ -9,11 +9,9 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import ColumnElement, and_, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import audit
+from app.accounts import audit, holders
 from app.accounts.audit import Actor, AuditedChange
-from app.accounts.models import User
 from app.db.among import among
-from app.db.session import workspace_of
 from app.errors import Conflict, Invalid, NotFound
 from app.problems import counting, storing
 from app.problems.events import ProblemsMoved, tell
@@ -22,6 +20,7 @@ from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem, ProblemChange
 from app.texts import is_keepable_line
 
+SEE = "host.problems"
 LONGEST_NOTE = 500
 LONGEST_SNOOZE = timedelta(days=366)
 GONE = "These problems are closed already. Reload the page."
@@ -30,7 +29,7 @@ GONE = "These problems are closed already. Reload the page."
 async def assign(
     db: AsyncSession, actor: Actor, problem_ids: Iterable[int], visible: Collection[str], user_id: int | None
 ) -> list[int]:
-    """To an active account of the workspace; None for no one in particular. Returns the ids of
+    """To a person of the workspace who has SEE; None for no one in particular. Returns the ids of
     those that are open. Raises NotFound, Conflict, Invalid."""
     await _check_account(db, user_id)
     before = await _open(db, problem_ids, visible)
@@ -90,9 +89,8 @@ async def note_remedy(db: AsyncSession, actor: Actor, problem_ids: Iterable[int]
 
 
 async def _check_account(db: AsyncSession, user_id: int | None) -> None:
-    here = User.id == user_id, User.workspace == workspace_of(db), User.active
-    if user_id is not None and await db.scalar(select(User.id).where(*here)) is None:
-        raise Invalid.at("user_id", "Choose an active account of this workspace.")
+    if user_id is not None and not await holders.has(db, user_id, SEE):
+        raise Invalid.at("user_id", "Choose a person of this workspace who may see problems.")
 
 
 async def _open(db: AsyncSession, problem_ids: Iterable[int], visible: Collection[str]) -> Sequence[Problem]:

@@ -3,10 +3,11 @@
 from typing import Any
 
 from app.accounts.holders import who_have
+from app.problems import acts
 from app.problems.kinds import visible
 from app.web.context import Context
 
-SEE, ACT = "host.problems", "host.problems.edit"
+SEE, ACT = acts.SEE, "host.problems.edit"
 
 
 def kinds_seen(ctx: Context) -> tuple[str, ...]:
