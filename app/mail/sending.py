@@ -138,7 +138,8 @@ async def _hand_over(parts: Parts, server: MailServer, taken: _Taken) -> bool:
     try:
         await server.send(taken.message, taken.to)
     except MailRefused as refused:
-        await _note(parts, taken.id, "failed" if refused.for_good else "waiting", str(refused))
+        status = "failed" if refused.for_good else "waiting"
+        await _note(parts, taken.id, status, str(refused), of_server=not refused.for_address)
         return False
     except MailServerError as error:
         await _note(parts, taken.id, "waiting", str(error))
@@ -153,13 +154,14 @@ async def _give_up(parts: Parts, mail_id: int, error: str) -> None:
             _end(row, "failed", error)
 
 
-async def _note(parts: Parts, mail_id: int, status: str, error: str | None) -> None:
-    """What the mail server made of it."""
+async def _note(parts: Parts, mail_id: int, status: str, error: str | None, *, of_server: bool = True) -> None:
+    """What the mail server made of it. `of_server`: it says whether the server takes mail at all."""
     async with parts.database.shared_transaction() as db:
         row = await db.get(OutgoingMail, mail_id)
         if row is None:
             return
-        await (streak.failed(db, error) if error else streak.worked(db))
+        if of_server:
+            await (streak.failed(db, error) if error else streak.worked(db))
         if status != "waiting":
             _end(row, status, error)
         else:

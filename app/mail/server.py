@@ -15,6 +15,8 @@ PATIENCE_S = 20
 ANSWER_S = 300
 _LONGEST = 200
 _PERMANENT = range(500, 600)
+# How RFC 3463 begins the words of a refusal by policy: the server takes nothing from us, whatever the address.
+_POLICY = "5.7."
 
 
 class MailServerError(Exception):
@@ -22,11 +24,12 @@ class MailServerError(Exception):
 
 
 class MailRefused(Exception):
-    """The server refused this message. `for_good`: it would again."""
+    """The server refused this message. `for_good`: it would again. `for_address`: it takes nothing for this address, but may take all
+    other mail. The message names no address."""
 
-    def __init__(self, sentence: str, *, for_good: bool) -> None:
+    def __init__(self, sentence: str, *, for_good: bool, for_address: bool = False) -> None:
         super().__init__(sentence)
-        self.for_good = for_good
+        self.for_good, self.for_address = for_good, for_address
 
 
 class MailServer:
@@ -51,11 +54,14 @@ class MailServer:
         try:
             await client.send_message(message, recipients=[to], timeout=ANSWER_S)
         except aiosmtplib.SMTPRecipientsRefused as refused:
-            raise _refused(refused.recipients[0]) from None
-        except (aiosmtplib.SMTPDataError, aiosmtplib.SMTPRecipientRefused) as refused:
-            raise _refused(refused) from None
+            raise _refused_address(refused.recipients[0]) from None
+        except aiosmtplib.SMTPRecipientRefused as refused:
+            raise _refused_address(refused) from None
+        except aiosmtplib.SMTPDataError as refused:
+            raise MailRefused(_said(refused), for_good=_is_final(refused)) from None
         except aiosmtplib.SMTPNotSupported:
-            raise MailRefused("The mail server takes no address with such letters.", for_good=True) from None
+            said = "The mail server takes no address with such letters."
+            raise MailRefused(said, for_good=True, for_address=True) from None
         except (aiosmtplib.SMTPException, OSError) as error:
             raise _away(error) from None
 
@@ -86,12 +92,20 @@ def _away(error: Exception) -> MailServerError:
     return MailServerError(_said(error) if isinstance(error, aiosmtplib.SMTPResponseException) else _reason(error))
 
 
-def _refused(refused: aiosmtplib.SMTPResponseException) -> MailRefused:
-    return MailRefused(_said(refused), for_good=refused.code in _PERMANENT)
+def _refused_address(refused: aiosmtplib.SMTPResponseException) -> MailRefused:
+    final = _is_final(refused)
+    for_address = final and not str(refused.message).lstrip().startswith(_POLICY)
+    return MailRefused(_said(refused), for_good=final, for_address=for_address)
+
+
+def _is_final(refused: aiosmtplib.SMTPResponseException) -> bool:
+    return refused.code in _PERMANENT
 
 
 def _said(refused: aiosmtplib.SMTPResponseException) -> str:
-    said = " ".join(str(refused.message).split())[:_LONGEST]
+    """Without addresses: it is shown on the platform, and the mail may be a tenant's."""
+    words = ("(an address)" if "@" in word else word for word in str(refused.message).split())
+    said = " ".join(words)[:_LONGEST]
     return f"The mail server answered {refused.code}: {said}"
 
 

@@ -16,20 +16,21 @@ from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 @dataclass
 class Mailbox:
-    """`answers` are given to the next messages in place of 250, in turn; `refused` recipients get 550. `signed_in` are the names and
+    """`answers` are given to the next messages in place of 250, in turn; `refused` recipients get `refusal`. `signed_in` are the names and
     passwords of those who signed in."""
 
     port: int = 0
     messages: list[EmailMessage] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
+    refusal: str = "550 There is no such mailbox"
     signed_in: list[tuple[str, str]] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
 
     async def handle_RCPT(self, _: Any, __: Any, envelope: Any, address: str, ___: Any) -> str:  # noqa: N802 - aiosmtpd's name
         if address in self.refused:
-            return "550 There is no such mailbox"
+            return self.refusal
         envelope.rcpt_tos.append(address)
         self.recipients.append(address)
         return "250 OK"
