@@ -26,7 +26,7 @@ from app.web.context import Context, put
 from app.web.errors import Gone, as_refusal, plain_answer
 from app.web.transport.body import FROM_ANYBODY, LARGEST, Body
 from app.web.transport.compressing import Compressing, names_its_length
-from app.web.transport.methods import API
+from app.web.transport.methods import API, NO_HEAD
 
 log = structlog.get_logger()
 
@@ -256,8 +256,8 @@ class _HeadAnswer(_Answer):
 
 
 def _asks_for_a_head(scope: Scope) -> bool:
-    """Both APIs keep 405."""
-    return scope.get("method") == "HEAD" and not scope["path"].startswith(API)
+    """Some addresses keep 405."""
+    return scope.get("method") == "HEAD" and not scope["path"].startswith(NO_HEAD)
 
 
 def client_ip(scope: Scope, trusted_proxies: int) -> str:

@@ -12,6 +12,8 @@ from litestar.types import Message, Scope, Send
 from app.web.context import context_in
 
 API = ("/api/", "/v1/api/")
+# What a GET of the last one does must not be undone, as it is for a HEAD.
+NO_HEAD = (*API, "/ping/")
 
 
 def names_all_methods(send: Send, scope: Scope) -> Send:
@@ -47,5 +49,5 @@ def _pattern(path: str) -> str:
 def _head(request: Request[Any, Any, Any]) -> set[str]:
     """Pages answer it wherever they answer GET; the gate sees to that."""
     context = context_in(request.scope)
-    is_page = not request.url.path.startswith(API) and "GET" in _methods(request)
+    is_page = not request.url.path.startswith(NO_HEAD) and "GET" in _methods(request)
     return {"HEAD"} if is_page and not (context and context.is_head) else set()

@@ -74,6 +74,15 @@ async def test_a_missing_call_opens_a_problem_and_the_next_one_closes_it(
     assert await problems(database) == [False]
 
 
+async def test_a_head_is_refused_and_notes_nothing(alice: Browser, visitor: Browser, database: Database) -> None:
+    path = await address_of(alice)
+    for asked in (await visitor.head(path), await visitor.put(path), await visitor.options(path)):
+        allowed = asked.headers["allow"]
+        assert (asked.status_code, allowed) == (204 if asked.request.method == "OPTIONS" else 405, "GET, OPTIONS, POST")
+    async with database.shared_transaction() as db:
+        assert await db.scalar(select(BackupWatch.last_ping_at)) is None
+
+
 async def test_other_hours_count_at_once(alice: Browser, visitor: Browser, database: Database) -> None:
     path = await address_of(alice)
     await visitor.get(path)
