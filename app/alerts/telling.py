@@ -64,7 +64,9 @@ async def tell_some(parts: Parts, db: AsyncSession, now: datetime) -> bool:
 
 async def _tell_sum(parts: Parts, db: AsyncSession, there: Mapping[int, AlertReader], found: Mapping[str, int]) -> None:
     for person in there.values():
-        wanted = {kind: number for kind, number in found.items() if person.wants(kind, kinds()[kind].severity)}
+        # A worker of another version may have found kinds that this one does not know.
+        known = {kind: number for kind, number in found.items() if kind in person.kinds}
+        wanted = {kind: number for kind, number in known.items() if person.wants(kind, kinds()[kind].severity)}
         if wanted:
             await outbox.post(parts, db, NewMail(SUM, {"opened": wanted}, person.user_id))
 

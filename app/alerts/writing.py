@@ -18,7 +18,7 @@ from app.mail import unsubscribing
 from app.mail.kinds import MailInTurn, Writers
 from app.mail.letters import Letter
 from app.parts import Parts
-from app.problems.kinds import kinds
+from app.problems.kinds import kinds, place_of
 from app.problems.models import Problem
 
 PROBLEMS_PAGE = "/problems"
@@ -33,8 +33,8 @@ async def write_alert(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lette
     if (problem.closed_at is not None) != (mail.facts["news"] == "closed"):
         return None
     say = letters.closed if problem.closed_at else letters.opened
-    url = kinds()[problem.kind].url(problem.subject_id, problem.facts)
-    return _letter(parts, person, say(_told(problem), _zone(person)), ("Open it in Muster", url), unsubscribing.ALERTS)
+    place = ("Open it in Muster", place_of(problem) or PROBLEMS_PAGE)
+    return _letter(parts, person, say(_told(problem), _zone(person)), place, unsubscribing.ALERTS)
 
 
 async def write_storm(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:

@@ -169,6 +169,15 @@ def shown(workspace: str, policies: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def place_of(row: Any) -> str:
+    """The address of the page that a problem is about. "" for what another version found and described in its own way: the next sweep
+    describes it again. `row` has the columns of Problem."""
+    try:
+        return kinds()[row.kind].url(row.subject_id, row.facts)
+    except (KeyError, ValueError):
+        return ""
+
+
 def _is_on(kind: ProblemKind, policies: Mapping[str, Any]) -> bool:
     switch = f"module_{kind.sees.partition('.')[0]}"
     return switch not in DEFAULTS or enabled(policies, switch)

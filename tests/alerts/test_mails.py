@@ -215,6 +215,32 @@ async def find_rows_set_aside(parts: Parts, *runs: int) -> None:
         await looking.tell(db, [kind], found)
 
 
+async def test_of_what_another_version_described_in_its_own_way_people_are_told(
+    looked: Parts, mailbox: Mailbox
+) -> None:
+    """Its page is not known, so the mail leads to the list."""
+    await find_rows_set_aside(looked, 1)
+    async with looked.database.transaction() as db:
+        await db.execute(update(Problem).values(facts={}))
+    await tell(looked)
+    (told,) = mailbox.messages
+    assert "http://testserver/problems" in text_of(told).split()
+
+
+@pytest.mark.usefixtures("a_worker")
+async def test_a_kind_that_only_another_version_knows_keeps_no_other_from_the_sum(
+    parts: Parts, mailbox: Mailbox
+) -> None:
+    wiring.connect()
+    await choose(parts, "alice", AT_ONCE)
+    await fail_jobs(parts, 2)
+    async with parts.database.transaction() as db:
+        (one, _) = await db.scalars(select(Problem.id).order_by(Problem.id))
+        await db.execute(update(Problem).where(Problem.id == one).values(kind="of_tomorrow"))
+    await tell(parts, datetime.now(UTC) + SUM_AFTER)
+    assert mailbox.subjects == ["1 older problem found"]
+
+
 async def test_of_a_module_that_is_off_people_are_not_told(looked: Parts, mailbox: Mailbox) -> None:
     await find_rows_set_aside(looked, 1)
     await tell(looked)

@@ -14,7 +14,7 @@ from app.db.session import Database
 from app.problems import looking
 from tests.clock.api.test_routes import Caller
 from tests.command_line import CommandLine
-from tests.conftest import Browser
+from tests.conftest import BASE_URL, Browser
 from tests.host.pages.test_problems import have
 from tests.problems.test_looking import Platform, platform
 
@@ -81,6 +81,14 @@ async def test_a_module_that_is_off_shows_its_problems_to_no_program_and_no_comm
     assert fits(await caller.get(URL)) == fits(await caller.get(URL, kind="silence")) == []
     assert (await muster("problems", "--json")).json == []
     assert (await muster("problems", "--kind", "silence")).out == "Nothing waits for a person.\n"
+
+
+async def test_what_another_version_described_in_its_own_way_leads_to_the_problem(
+    caller: Caller, platform: Platform
+) -> None:
+    (problem_id,) = await have(platform.database, "rows_set_aside", 1)
+    (row,) = fits(await caller.get(URL))
+    assert row["url"] == f"{BASE_URL}/problems/{problem_id}"
 
 
 async def test_a_portal_without_a_worker_tells(

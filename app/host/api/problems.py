@@ -20,7 +20,7 @@ from app.api.tokens import TokenGuard
 from app.errors import FieldError, Invalid
 from app.host.problem_kinds.workers import look_without_worker
 from app.problems import queries
-from app.problems.kinds import kinds, visible
+from app.problems.kinds import kinds, place_of, visible
 from app.problems.models import Problem
 from app.problems.queries import ProblemFilter
 from app.texts import instant
@@ -122,7 +122,7 @@ def problem_row(row: Any, base_url: str) -> ProblemRow:
         closed_by=row.closed_by,
         snoozed_until=instant(row.snoozed_until),
         assigned_to=row.assignee,
-        url=f"{base_url}{kinds()[row.kind].url(row.subject_id, row.facts)}",
+        url=f"{base_url}{place_of(row) or f'/problems/{row.id}'}",
         updated_at=instant(row.updated_at) or "",
     )
 

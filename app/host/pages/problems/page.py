@@ -19,13 +19,12 @@ from app.host.pages.problems.problem_list import (
     URL,
     base,
     label_of,
-    place_of,
     spec_of,
 )
 from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
 from app.host.pages.problems.snoozes import SNOOZES
 from app.problems import queries
-from app.problems.kinds import kinds
+from app.problems.kinds import kinds, place_of
 from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem
 from app.web import exports, lists

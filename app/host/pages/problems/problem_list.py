@@ -126,16 +126,6 @@ def label_of(kind: str) -> str:
     return kinds()[kind].label if kind in kinds() else kind
 
 
-def place_of(row: Any) -> str:
-    """The address of the page that a problem is about. "" for what another version found and described in its own way: the next sweep
-    describes it again."""
-    facts: Mapping[str, Any] = row.facts
-    try:
-        return kinds()[row.kind].url(row.subject_id, facts)
-    except (KeyError, ValueError):
-        return ""
-
-
 async def spec_of(ctx: Context, query: Query) -> ListSpec:
     """The list as this person sees it."""
     seen = kinds_seen(ctx)

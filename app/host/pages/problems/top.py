@@ -7,8 +7,9 @@ from litestar.datastructures import MultiDict
 
 from app.host.pages.problems import groups
 from app.host.pages.problems.groups import ProblemKindRows
-from app.host.pages.problems.problem_list import URL, base, place_of
+from app.host.pages.problems.problem_list import URL, base
 from app.host.pages.problems.seen import SEE, open_problems
+from app.problems.kinds import place_of
 from app.web.context import Context
 
 MOST = 8
