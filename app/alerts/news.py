@@ -104,8 +104,10 @@ async def quiet_sums(db: AsyncSession, now: datetime) -> dict[str, int]:
 
 
 async def next_at(db: AsyncSession) -> datetime | None:
-    """When there is something to do: an alert, or a sum of what was found quietly."""
-    found: datetime | None = await db.scalar(select(func.least(waiting.first_due(), _sum_due())))
+    """When there is something to do: news, an alert, or a sum of what was found quietly. News ask for their job by themselves, but a
+    cause that is long in committing may find that both jobs of the name waited before it and ran past it."""
+    loud = select(func.min(AlertNews.at)).where(~AlertNews.quiet).scalar_subquery()
+    found: datetime | None = await db.scalar(select(func.least(loud, waiting.first_due(), _sum_due())))
     return found
 
 
