@@ -1,10 +1,15 @@
 """Addresses of receivers as a person writes them. Pure: where they lead, app.outbound judges at every call."""
 
+import re
+from typing import Final
 from urllib.parse import urlsplit
 
 from app.errors import FieldError, Invalid
 
 LONGEST = 1000
+# What is left of an address, and all that it leaves out; PostgreSQL reads it the same way.
+LEFT_OUT: Final = r"^([^:]+://[^/?]+(?:/[^/?]+(?=/[^?]))?)[/?].+$"
+SHORT: Final = r"\1/…"
 LIKE = "Write it like https://example.org/muster."
 
 
@@ -23,8 +28,13 @@ def split(url: str) -> tuple[str, str]:
     return origin, url[len(origin) :] or "/"
 
 
+def shortened(url: str) -> str:
+    """Its server, and the first part of a longer path: the rest is often the secret of the receiver. For the audit, titles and mails."""
+    return re.sub(LEFT_OUT, SHORT, url)
+
+
 def shown(url: str) -> str:
-    """Without its query, which may hold a key of the receiver."""
+    """Without its query, which may hold a key of the receiver. For those who keep webhooks."""
     return url.partition("?")[0] + ("?…" if "?" in url else "")
 
 

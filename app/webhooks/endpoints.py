@@ -54,6 +54,8 @@ async def edit(db: AsyncSession, actor: Actor, endpoint_id: int, url: str, types
     endpoint = await one(db, endpoint_id, hold=True)
     url, chosen = addresses.checked(url), _checked_types(db, types)
     before, after = audit.changed_fields(_told(endpoint.url, endpoint.types), _told(url, chosen))
+    if endpoint.url != url:  # said also where what is shortened stays the same
+        before["url"], after["url"] = addresses.shortened(endpoint.url), addresses.shortened(url)
     if endpoint.url != url or endpoint.types != chosen:
         endpoint.url, endpoint.types, endpoint.updated_at = url, chosen, datetime.now(UTC)
         await audit.record(db, actor, "webhook.edit", "webhook", endpoint_id, before=before, after=after)
@@ -188,4 +190,4 @@ def _checked_types(db: AsyncSession, types: Collection[str]) -> list[str]:
 
 
 def _told(url: str, types: Collection[str]) -> dict[str, object]:
-    return {"url": addresses.shown(url), "types": list(types)}
+    return {"url": addresses.shortened(url), "types": list(types)}

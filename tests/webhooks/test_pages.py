@@ -4,8 +4,12 @@ import re
 from collections.abc import AsyncIterator
 
 import pytest
+from sqlalchemy import select
 
+from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import AuditEntry
 from app.parts import Parts
+from app.webhooks import endpoints
 from app.webhooks.kinds import ATTENDANCE_CHANGED
 from tests.conftest import Browser
 from tests.fakes.liar import Liar, answer, lying
@@ -66,6 +70,17 @@ async def test_rotating_switching_and_removing(parts: Parts, alice: Browser, lia
     await alice.submit(f"{home}/remove")
     assert (await alice.get(home)).status_code == 404
     assert "Webhook removed" in (await alice.get("/admin/audit")).text
+
+
+async def test_the_audit_says_that_an_address_changed_and_not_what_may_be_its_secret(parts: Parts) -> None:
+    made = await add(parts, "https://a.example/hooks/hunter2")
+    async with parts.database.transaction() as db:
+        await endpoints.edit(db, COMMAND_LINE, made.id, "https://a.example/hooks/hunter3?key=hunter4", made.types)
+        await endpoints.remove(db, COMMAND_LINE, made.id)
+        rows = await db.execute(select(AuditEntry.act, AuditEntry.before, AuditEntry.after).order_by(AuditEntry.id))
+        told = [(act, (before or {}).get("url"), (after or {}).get("url")) for act, before, after in rows]
+    short = "https://a.example/hooks/…"
+    assert told == [("webhook.add", None, short), ("webhook.edit", short, short), ("webhook.delete", short, None)]
 
 
 async def test_only_those_who_keep_webhooks_of_that_workspace(

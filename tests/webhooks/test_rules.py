@@ -7,8 +7,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from sqlalchemy import func, select
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
+from app.db.session import Database
 from app.errors import Invalid
 from app.webhooks import addresses, signing
 from app.webhooks.calling import refusal
@@ -160,6 +162,31 @@ def test_which_addresses_can_be_told(url: str, word: str | None) -> None:
     else:
         with pytest.raises(Invalid, match=word.replace("(", "")):
             addresses.checked(url)
+
+
+SHORTENED = {
+    "https://a.example": "https://a.example",
+    "https://a.example/": "https://a.example/",
+    "https://a.example/secret": "https://a.example/…",
+    "https://a.example/secret/": "https://a.example/…",
+    "https://a.example?secret=1/2": "https://a.example/…",
+    "https://a.example/?secret=1": "https://a.example/…",
+    "https://a.example/secret?key=/1": "https://a.example/…",
+    "https://a.example/secret/?key=1": "https://a.example/…",
+    "https://a.example//secret/1": "https://a.example/…",
+    "http://10.0.0.7:8/webhook/secret": "http://10.0.0.7:8/webhook/…",
+    "https://a.example/hooks/catch/1/secret/?key=a": "https://a.example/hooks/…",
+}
+
+
+async def test_where_many_read_an_address_it_says_no_more_than_the_first_part_of_a_longer_path(
+    database: Database,
+) -> None:
+    assert {url: addresses.shortened(url) for url in SHORTENED} == SHORTENED
+    async with database.shared_transaction() as db:
+        for url, short in SHORTENED.items():
+            in_sql = func.regexp_replace(url, addresses.LEFT_OUT, addresses.SHORT)
+            assert await db.scalar(select(in_sql)) == short
 
 
 def test_an_address_is_shown_without_its_query_and_sent_whole() -> None:

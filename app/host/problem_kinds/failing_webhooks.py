@@ -8,11 +8,12 @@ from sqlalchemy import func, or_, select
 
 from app.problems.findings import Fact, Finding, Severity
 from app.problems.kinds import FactSelect, ProblemKind, Remedy, RemedyAsked, fact_columns
-from app.webhooks import endpoints
+from app.webhooks import addresses, endpoints
 from app.webhooks.models import WebhookEndpoint
 from app.webhooks.pauses import RESTS_AFTER
 
 KIND, SUBJECT = "webhook_failing", "webhook"
+_SHORTENED = func.regexp_replace(WebhookEndpoint.url, addresses.LEFT_OUT, addresses.SHORT)
 _FAILS = "Nothing arrived there, several times in a row. Muster keeps trying, after longer and longer pauses. The webhook's log says what came back."
 
 
@@ -50,10 +51,7 @@ FAILING_WEBHOOKS = FactSelect(
             SUBJECT,
             WebhookEndpoint.id,
             since=WebhookEndpoint.failing_since,
-            # What stands behind ? may be a key of the receiver.
-            facts=func.jsonb_build_object(
-                "url", func.split_part(WebhookEndpoint.url, "?", 1), "off", WebhookEndpoint.off_reason
-            ),
+            facts=func.jsonb_build_object("url", _SHORTENED, "off", WebhookEndpoint.off_reason),
         )
     ).where(
         or_(WebhookEndpoint.active & (WebhookEndpoint.failures >= RESTS_AFTER), WebhookEndpoint.off_reason.is_not(None))
