@@ -70,7 +70,6 @@ async def dismiss(
     note = note.strip()
     if not note or len(note) > LONGEST_NOTE or not is_keepable_line(note):
         raise Invalid.at("note", f"Say why in one line of at most {LONGEST_NOTE} characters.")
-    await storing.wait_for_turn(db)
     meant = await _open(db, problem_ids, visible)
     if stuck := sorted({row.kind for row in meant if row.kind in kinds() and not kinds()[row.kind].dismissible}):
         labels = ", ".join(f"“{kinds()[one].label}”" for one in stuck)
@@ -94,7 +93,9 @@ async def _check_account(db: AsyncSession, user_id: int | None) -> None:
 
 
 async def _open(db: AsyncSession, problem_ids: Iterable[int], visible: Collection[str]) -> Sequence[Problem]:
-    """Locked in the order of their ids, as every writer does. Raises NotFound where none is there, Conflict where all are closed."""
+    """Locked, in turn with looks: these lock many in an order of their own. Raises NotFound where none is there, Conflict where all are
+    closed."""
+    await storing.wait_for_turn(db)
     wanted: ColumnElement[bool] = and_(among(Problem.id, set(problem_ids)), among(Problem.kind, visible))
     found = (await db.scalars(select(Problem).where(wanted).order_by(Problem.id).with_for_update())).all()
     if not found:
