@@ -7,8 +7,9 @@ import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
+from typing import cast
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -26,11 +27,15 @@ from app.mail import account_letters, outbox, sending, streak
 from app.mail.kinds import Writers
 from app.parts import Parts
 from app.problems import looking
+from app.problems.kinds import by_time
+from app.problems.models import Problem
 from app.registry import modules
 from app.webhooks import noting, tidying
 from app.webhooks.sending import Sender, next_due
 
 SWEEP_EVERY = timedelta(minutes=5)
+# Where nothing stands and time alone opens nothing: thousands of tenants may have no clock, and each cause asks for a look by itself.
+IDLE_SWEEP_EVERY = timedelta(hours=1)
 # They are many, and say little.
 _SWEEPS_OVER = (
     Job,
@@ -114,10 +119,16 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
 
 async def _sweep(db: AsyncSession) -> datetime:
     """When the next sweep for problems is due."""
-    asked = select(Job.created_at, func.now()).where(Job.workspace == workspace_of(db), Job.name == looking.JOB)
+    workspace = workspace_of(db)
+    busy = or_(exists().where(Problem.stands), *by_time()).label("busy")
+    asked = select(Job.created_at, func.now().label("now"), busy).where(
+        Job.workspace == workspace, Job.name == looking.JOB
+    )
     last = (await db.execute(asked.order_by(Job.id.desc()).limit(1))).one_or_none()
-    if last is not None and last[1] - last[0] < SWEEP_EVERY:
-        return last[0] + SWEEP_EVERY
+    if last is not None:
+        pause = SWEEP_EVERY if last.busy or workspace == PLATFORM else IDLE_SWEEP_EVERY
+        if last.now - last.created_at < pause:
+            return cast("datetime", last.created_at) + pause
     await jobs.request(db, looking.JOB)
     return datetime.now(UTC) + SWEEP_EVERY
 

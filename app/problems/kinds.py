@@ -92,10 +92,12 @@ class FactSelect:
 
 @dataclass(frozen=True, slots=True)
 class ProblemSource:
-    """What a module brings."""
+    """What a module brings. `by_time` is true in a workspace where time alone may open one of these problems; None: it never does in a
+    tenant's, since each cause asks for a look."""
 
     kinds: tuple[ProblemKind, ...]
     facts: tuple[FactSelect, ...] = ()
+    by_time: ColumnElement[bool] | None = None
 
 
 def fact_columns(
@@ -153,6 +155,12 @@ def fact_selects(workspace_is_platform: bool) -> tuple[FactSelect, ...]:  # noqa
 def told() -> frozenset[str]:
     """Kinds that no look finds: the jobs that find them tell."""
     return frozenset(one.name for one in kinds().values() if one.detect is None)
+
+
+@cache
+def by_time() -> tuple[ColumnElement[bool], ...]:
+    """Where one of them is true, time alone may open a problem. The platform is looked into as if one were."""
+    return tuple(one.by_time for one in _sources() if one.by_time is not None)
 
 
 def visible(permissions: Collection[str], workspace: str, policies: Mapping[str, Any]) -> tuple[str, ...]:

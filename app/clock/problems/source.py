@@ -5,7 +5,10 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from sqlalchemy import exists
+
 from app.clock.codes import Outcome
+from app.clock.models import Connection
 from app.clock.problems import (
     code_detectors,
     connection_detectors,
@@ -167,5 +170,8 @@ _DAYS = (
     _of_day(AWAITING, "Awaiting too long", remedies.of_days("awaiting", "retry"), "awaiting"),
 )
 SOURCE = ProblemSource(
-    kinds=(*_RUNS, *_MIRROR, *_TERMINALS, *_CODES, *_DAYS), facts=(CONNECTION, MIRROR, TERMINALS, CODES, DAYS)
+    kinds=(*_RUNS, *_MIRROR, *_TERMINALS, *_CODES, *_DAYS),
+    facts=(CONNECTION, MIRROR, TERMINALS, CODES, DAYS),
+    # Without a server nothing is read, so nothing is late.
+    by_time=exists().where(Connection.id == 1),
 )

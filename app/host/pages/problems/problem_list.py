@@ -65,7 +65,8 @@ BULK = (
 EMPTY = Empty(
     "circle-check",
     "No problems",
-    "Nothing needs a person now. Muster looks by itself: after each sync, import and decision, and every five minutes.",
+    "Nothing needs a person now. Muster looks by itself: after each sync, import and decision, and every five minutes while there is a "
+    "connection to a time clock.",
 )
 COLUMNS = (
     # Of equal severity, those that hold most punches do most harm.
