@@ -14,7 +14,7 @@ _WAITS = text("status = 'waiting'")
 class WebhookEndpoint(Base):
     """An address that is told. `secret` is sealed and bound to `uid`; `secret_before` is the one that it replaced, valid until
     `before_until`. `failures` counts those in a row, since `failing_since`. `off_reason` says why Muster switched it off; null where a
-    person did."""
+    person did. `made_by` is left empty: who added it stands in the audit, which names no erased person."""
 
     __tablename__ = "webhook_endpoints"
 

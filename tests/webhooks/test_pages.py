@@ -6,13 +6,18 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import select
 
-from app.accounts.audit import COMMAND_LINE
+from app.accounts.audit import COMMAND_LINE, Actor
 from app.accounts.models import AuditEntry
+from app.db.session import Database
 from app.parts import Parts
+from app.surveys import erasing
+from app.surveys.erasing import EvidenceOwner
 from app.webhooks import endpoints
 from app.webhooks.kinds import ATTENDANCE_CHANGED
 from tests.conftest import Browser
 from tests.fakes.liar import Liar, answer, lying
+from tests.host.staff import ALICE
+from tests.surveys.recording import user_id
 from tests.webhooks.receiving import HOOK, add, change, send, verified
 
 
@@ -81,6 +86,18 @@ async def test_the_audit_says_that_an_address_changed_and_not_what_may_be_its_se
         told = [(act, (before or {}).get("url"), (after or {}).get("url")) for act, before, after in rows]
     short = "https://a.example/hooks/…"
     assert told == [("webhook.add", None, short), ("webhook.edit", short, short), ("webhook.delete", short, None)]
+
+
+async def test_it_names_no_erased_person(parts: Parts, alice: Browser, database: Database) -> None:
+    bob = await user_id(database, "bob")
+    async with database.transaction() as db:
+        made = await endpoints.add(
+            db, parts.keys, Actor(bob, "Bob Brandt"), "https://a.example/1", [ATTENDANCE_CHANGED]
+        )
+    assert "Bob Brandt" in (await alice.get(f"/webhooks/{made.id}")).text
+    await erasing.erase(database, ALICE, EvidenceOwner(bob, "bob@example.org", "main"))
+    shown = (await alice.get(f"/webhooks/{made.id}")).text
+    assert ("Bob Brandt" in shown, "Erased person" in shown) == (False, True)
 
 
 async def test_only_those_who_keep_webhooks_of_that_workspace(

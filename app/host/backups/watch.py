@@ -38,7 +38,7 @@ def overdue_since(last_ping_at: datetime | None, expected_hours: int, now: datet
 async def make_address(db: AsyncSession, actor: Actor) -> str:
     """A new secret, in place of the one before. It can't be shown again; hours and last call stay."""
     secret = secrets.token_urlsafe(32)
-    values = {"secret_hash": _hash(secret), "hint": secret[-4:], "made_by": actor.name, "made_at": func.now()}
+    values = {"secret_hash": _hash(secret), "hint": secret[-4:], "made_by": "", "made_at": func.now()}
     made = insert(BackupWatch).values(id=1, **values)
     await db.execute(made.on_conflict_do_update(index_elements=[BackupWatch.id], set_=values))
     await audit.record(db, actor, "backups.make_address", SUBJECT, SUBJECT)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, text, update
 
+from app.accounts.audit import Actor
 from app.db.session import Database
 from app.host.backups import watch
 from app.host.backups.models import BackupWatch
@@ -13,6 +14,7 @@ from app.host.pages.backups import ping
 from app.problems import looking
 from app.problems.models import Problem
 from tests.conftest import Browser
+from tests.surveys.recording import user_id
 
 PAGE = "/admin/backups"
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -137,6 +139,13 @@ async def test_calls_right_after_each_other_are_noted_once_and_too_many_are_refu
     async with database.shared_transaction() as db:
         assert await db.scalar(select(BackupWatch.last_ping_at)) == first
         assert await db.scalar(select(func.count()).select_from(BackupWatch)) == 1
+
+
+async def test_the_page_names_no_person_who_may_be_erased(alice: Browser, database: Database) -> None:
+    async with database.transaction() as db:
+        await watch.make_address(db, Actor(await user_id(database, "bob"), "Bob Brandt"))
+        assert "Bob" not in str((await db.execute(text("SELECT * FROM backup_watch"))).all())
+    assert "Bob Brandt" not in (await alice.get(PAGE)).text
 
 
 async def test_a_tenant_has_no_such_page(eve: Browser, vera: Browser) -> None:
