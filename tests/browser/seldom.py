@@ -1,5 +1,5 @@
-"""What a portal seldom holds, for a walk that looks at every page: acts on many records and punches, over and under way, and a mass of
-punches and of people that the server has no more."""
+"""What a portal seldom holds, for a walk that looks at every page: acts on many records and punches, over and under way, a mass of
+punches and of people that the server has no more, and what backups call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +13,7 @@ from app.accounts.models import Job
 from app.clock.mirror import gone
 from app.clock.models import Cursor, Punch
 from app.db.session import Database
+from app.host.backups.models import BackupWatch
 from app.host.models import AttendanceRecord
 from app.long_acts.models import LongAct, LongActItem
 from app.problems import looking
@@ -40,13 +41,19 @@ def seldom(database_url: str) -> Iterator[list[str]]:
                 [*await _acts(db), *await _questions(db), *await _surveys(db), *theirs, *await _problems(db)]
             )
             await fill_webhooks(db)
-            addresses.append("/webhooks")
+            await db.execute(
+                insert(BackupWatch).values(
+                    id=1, secret_hash=b"no address leads here", hint="k3Yx", made_by="Alice Adler"
+                )
+            )
+            addresses.extend(["/webhooks", "/admin/backups"])
 
     async def empty(database: Database) -> None:
         async with database.transaction() as db:
             await db.execute(delete(LongAct).where(LongAct.actor_name == "Bob Brandt"))
             await db.execute(delete(Job).where(Job.error == LONG_WHY))
             await db.execute(delete(WebhookEndpoint).where(WebhookEndpoint.secret == "sealed"))
+            await db.execute(delete(BackupWatch))
             await looking.look(db)
             await db.execute(delete(Cursor).where(Cursor.kind == gone.KIND))
             await db.execute(
