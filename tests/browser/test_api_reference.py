@@ -13,7 +13,7 @@ COUNT = "/v1/api/me/surveys/count"
 def test_a_get_is_tried_with_a_token_that_stays_in_the_page(page_of: SignedIn) -> None:
     page = page_of("alice")
     page.goto("/account/tokens/new")
-    page.get_by_label("Name", exact=True).fill("To try the reference")
+    page.get_by_role("textbox", name="Name").fill("To try the reference")
     page.locator("input[name=scopes][value=me]").check()
     page.get_by_role("button", name="Make").click()
     token = page.locator(".copyable code, [data-secret]").first.inner_text()
