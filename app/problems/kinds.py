@@ -50,6 +50,10 @@ class Remedy:
     def rights(self) -> tuple[str, ...]:
         return (self.needs, *self.also)
 
+    def taken(self, choice: str) -> str:
+        """What the remedy did, in words: the way that was chosen, where it has several."""
+        return dict(self.choices).get(choice, self.label)
+
 
 @dataclass(frozen=True, slots=True)
 class ProblemKind:

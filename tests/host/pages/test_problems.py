@@ -231,6 +231,16 @@ class TestOne:
         async with database.transaction() as db:
             assert await db.scalar(select(Job.status)) == "queued"
 
+    async def test_the_way_that_was_chosen_is_told_and_stands_in_the_history(
+        self, database: Database, alice: Browser
+    ) -> None:
+        async with database.transaction() as db:
+            await mirror_terminal(db, "access_terminal_used-0")
+        (one,) = await have(database, "access_terminal_used", 1, subject_type="terminal")
+        said = await alice.submit(f"/problems/{one}/remedy", {"choice": "attendance"}, follow_redirects=True)
+        assert "It is a clock: done." in said.text
+        assert squeezed(said.text).count("It is a clock") == len(["the toast", "the history"])
+
     async def test_it_is_dismissed_with_a_note(self, database: Database, alice: Browser) -> None:
         await fail_a_job(database)
         (one,) = await all_of(database)

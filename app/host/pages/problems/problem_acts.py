@@ -203,10 +203,11 @@ async def apply_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int])
     """Takes the right of the act itself, beside the one to see the problem."""
     row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     wanted = remedies.remedy_of(ctx, kinds()[row.kind])
-    await remedies.run(ctx, [problem_id], choice_of(wanted, str((await ctx.form()).get("choice", ""))))
+    choice = choice_of(wanted, str((await ctx.form()).get("choice", "")))
+    await remedies.run(ctx, [problem_id], choice)
     now = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     rest = "The problem is closed." if now.closed_at else "The problem closes by itself once it is mended."
-    return await _back(ctx, problem_id, f"{wanted.label}: done. {rest}")
+    return await _back(ctx, problem_id, f"{wanted.taken(choice)}: done. {rest}")
 
 
 async def _question(ctx: Context, action: str, which: str) -> dict[str, Any]:

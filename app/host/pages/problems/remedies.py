@@ -60,7 +60,7 @@ async def run(ctx: Context, problem_ids: Collection[int], choice: str = "") -> i
         remedy = remedy_of(ctx, kinds()[name])
         subjects, facts = [row.subject_id for row in rows], [row.facts for row in rows]
         await remedy.do(RemedyAsked(ctx.parts, ctx.db, ctx.actor, subjects, facts, choice))
-        await acts.note_remedy(ctx.db, ctx.actor, [row.id for row in rows], remedy.label)
+        await acts.note_remedy(ctx.db, ctx.actor, [row.id for row in rows], remedy.taken(choice))
     await looking.look(ctx.db, list(by_kind))
     return sum(map(len, by_kind.values()))
 
