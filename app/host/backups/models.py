@@ -10,7 +10,8 @@ from app.db.base import Base, Created
 
 class BackupWatch(Base):
     """One row, once a person made the address that backups call: the SHA-256 of its secret, its last characters, and within how many hours a
-    call is expected after the last one. Before the first call nothing is expected. `made_by` is left empty: who made it stands in the audit, which names no erased person."""
+    call is expected after the last one. Before the first call nothing is expected.
+    `made_by` is left empty: who made it stands in the audit, which names no erased person."""
 
     __tablename__ = "backup_watch"
     __table_args__ = (
