@@ -18,21 +18,28 @@ from app.webhooks.models import WebhookEndpoint, WebhookEvent
 from app.webhooks.noting import MOST_IDS
 from app.webhooks.payloads import Told
 
-# Facts of one transaction of the gathering.
-SLICE = 5_000
+# Facts of one transaction of the gathering. Who changes a webhook meanwhile waits for it.
+SLICE = 500
 _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended('webhooks:' || :workspace, 0))")
 _TAKE = """
 DELETE FROM webhook_facts WHERE id IN (SELECT id FROM webhook_facts WHERE due_at <= now() ORDER BY due_at, id LIMIT $1)
 RETURNING id, type, ids, number, cause, at
 """
+# Each id is looked up by itself in the index of subjects: `ids && all of them`, or an endpoint beside it, leads to reading the backlog.
 _TAKE_OUT = """
+WITH about AS MATERIALIZED (
+    SELECT DISTINCT o.id FROM unnest($2::text[]) AS k (id) CROSS JOIN LATERAL (
+        SELECT id, type, endpoint_id FROM webhook_events WHERE status = 'waiting' AND ids @> ARRAY[k.id] OFFSET 0
+    ) o WHERE o.type = $1 AND o.endpoint_id = ANY($3::bigint[])
+)
 UPDATE webhook_events e SET
     ids = CASE WHEN n.ids = '{}' THEN e.ids ELSE n.ids END,
     number = CASE WHEN n.ids = '{}' THEN e.number ELSE cardinality(n.ids) END,
     status = CASE WHEN n.ids = '{}' THEN 'replaced' ELSE 'waiting' END,
     ended_at = CASE WHEN n.ids = '{}' THEN now() END
-FROM webhook_events o, LATERAL (SELECT ARRAY(SELECT one FROM unnest(o.ids) AS one WHERE one <> ALL($2::text[])) AS ids) n
-WHERE o.id = e.id AND o.status = 'waiting' AND o.type = $1 AND o.ids && $2::text[] AND o.endpoint_id = ANY($3::bigint[])
+FROM about JOIN webhook_events o USING (id),
+    LATERAL (SELECT ARRAY(SELECT one FROM unnest(o.ids) AS one WHERE one <> ALL($2::text[])) AS ids) n
+WHERE o.id = e.id
 """
 _COUNTED = """
 UPDATE webhook_events SET status = 'replaced', ended_at = now()

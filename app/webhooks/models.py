@@ -62,7 +62,14 @@ class WebhookEvent(Base):
         Index("webhook_events_due", "endpoint_id", "due_at", "id", postgresql_where=_WAITS),
         Index("webhook_events_tried", "endpoint_id", "attempts", "id", postgresql_where=_WAITS),
         Index("webhook_events_asked", "endpoint_id", "due_at", postgresql_where=text("status = 'waiting' AND asked")),
-        Index("webhook_events_subjects", "ids", postgresql_using="gin", postgresql_where=_WAITS),
+        # It is read at each change, so it keeps no list of late entries.
+        Index(
+            "webhook_events_about",
+            "ids",
+            postgresql_using="gin",
+            postgresql_with={"fastupdate": "off"},
+            postgresql_where=_WAITS,
+        ),
         Index("webhook_events_ended", "ended_at", postgresql_where=text("ended_at IS NOT NULL")),
         Index(None, "endpoint_id", "id"),
     )

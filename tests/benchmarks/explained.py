@@ -49,7 +49,7 @@ def watch(*engines: AsyncEngine) -> Iterator[Watch]:
 
     def explain(connection: Any, _: Any, statement: str, values: Any, __: Any, many: bool) -> None:
         if not many and _EXPLAINED.match(statement):
-            found.reads.append(await_only(_read(connection.connection.driver_connection, statement, values)))
+            found.reads.append(await_only(read(connection.connection.driver_connection, statement, values)))
 
     for engine in engines:
         event.listen(engine.sync_engine, "before_cursor_execute", explain)
@@ -60,7 +60,8 @@ def watch(*engines: AsyncEngine) -> Iterator[Watch]:
             event.remove(engine.sync_engine, "before_cursor_execute", explain)
 
 
-async def _read(driver: Any, statement: str, values: Any) -> Read:
+async def read(driver: Any, statement: str, values: Any) -> Read:
+    """Of a statement past SQLAlchemy; nothing that it changes stays."""
     await driver.execute("SAVEPOINT explained")
     told = await driver.fetchval(_HOW + statement, *(values or ()))
     await driver.execute("ROLLBACK TO SAVEPOINT explained")

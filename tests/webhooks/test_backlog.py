@@ -1,0 +1,42 @@
+"""Beside many events that wait: blocks are counted, never seconds."""
+
+import pytest
+from sqlalchemy import select, text
+
+from app.db.direct import driver
+from app.parts import Parts
+from app.webhooks import gathering
+from app.webhooks.kinds import ATTENDANCE_CHANGED
+from app.webhooks.models import WebhookEvent
+from tests.benchmarks.explained import read
+from tests.webhooks.receiving import HOOK, add, change
+
+MANY = 20_000
+_WAITING = """
+INSERT INTO webhook_events (endpoint_id, message_id, type, ids, number)
+SELECT :endpoint, 'msg_' || n, :kind, ARRAY[CAST(n AS text)], 1 FROM generate_series(1, :many) AS n
+"""
+
+
+@pytest.fixture
+async def endpoint_id(parts: Parts) -> int:
+    """MANY events wait there."""
+    made = await add(parts, "https://example.org" + HOOK)
+    async with parts.database.transaction() as db:
+        await db.execute(text(_WAITING), {"endpoint": made.id, "kind": ATTENDANCE_CHANGED, "many": MANY})
+    return made.id
+
+
+async def test_what_newer_events_tell_is_taken_out_without_reading_all_that_waits(
+    parts: Parts, endpoint_id: int
+) -> None:
+    about = ["7", "9", "11"]
+    async with parts.database.transaction() as db:
+        found = await read(driver(db), gathering._TAKE_OUT, (ATTENDANCE_CHANGED, about, [endpoint_id]))
+    assert found.plan["Actual Rows"] == 0
+    assert found.blocks < 150, found.told()
+    await change(parts, *map(int, about))
+    async with parts.database.transaction() as db:
+        await gathering.gather(db)
+        replaced = await db.scalars(select(WebhookEvent.ids).where(WebhookEvent.status == "replaced"))
+        assert sorted(replaced.all()) == [[one] for one in sorted(about)]
