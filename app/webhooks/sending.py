@@ -11,11 +11,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, or_, select, text, true, update
+from sqlalchemy import ColumnElement, func, select, text, true, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.accounts import looks
+from app.db.among import among
 from app.db.session import workspace_of
 from app.outbound import Limits
 from app.parts import Parts
@@ -123,30 +124,29 @@ async def take(db: AsyncSession, parts: Parts, endpoint_id: int, pauses: Pauses)
     if endpoint is None:
         return []
     event = WebhookEvent
-    some = (
-        select(event.id)
-        .where(event.endpoint_id == endpoint_id, event.status == "waiting", event.due_at <= func.now())
-        .where(_may_go(endpoint))
-        .order_by(event.due_at, event.id)
-        .limit(AT_ONCE)
-        .with_for_update(skip_locked=True)
-    )
+    due = [event.endpoint_id == endpoint_id, event.status == "waiting", event.due_at <= func.now()]
+    ids: list[int] = []
+    for may_go in _may_go(endpoint):
+        some = select(event.id).where(*due, may_go).order_by(event.due_at, event.id).limit(AT_ONCE)
+        ids += await db.scalars(some.with_for_update(skip_locked=True))
     counted = {"attempts": event.attempts + 1, "due_at": func.now() + timedelta(seconds=pauses.lease_s)}
-    rows = await db.scalars(update(event).where(event.id.in_(some)).values(counted).returning(event))
+    rows = await db.scalars(update(event).where(among(event.id, ids)).values(counted).returning(event))
     secrets = secrets_of(parts.keys, workspace_of(db), endpoint, datetime.now(UTC))
     return [_taken(workspace_of(db), endpoint, secrets, row) for row in rows]
 
 
-def _may_go(endpoint: WebhookEndpoint) -> ColumnElement[bool]:
-    """What a person asked for always; all the others where the endpoint is on, but of one that rests only the event that was tried most."""
+def _may_go(endpoint: WebhookEndpoint) -> tuple[ColumnElement[bool], ...]:
+    """What a person asked for always; all the others where the endpoint is on, but of one that rests only the event that was tried most.
+    Each is looked up by itself: joined by OR, they would read all that waits."""
+    asked: ColumnElement[bool] = WebhookEvent.asked.expression
     if not endpoint.active:
-        return WebhookEvent.asked.is_(True)
+        return (asked,)
     if endpoint.failures < RESTS_AFTER:
-        return true()
+        return (true(),)
     other = aliased(WebhookEvent)
     waits = (other.endpoint_id == endpoint.id, other.status == "waiting")
     most = select(other.id).where(*waits).order_by(other.attempts.desc(), other.id.desc()).limit(1)
-    return or_(WebhookEvent.asked, WebhookEvent.id == most.scalar_subquery())
+    return (asked, WebhookEvent.id == most.scalar_subquery())
 
 
 def _taken(workspace: str, endpoint: WebhookEndpoint, secrets: tuple[str, ...], row: WebhookEvent) -> TakenEvent:
