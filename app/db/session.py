@@ -7,6 +7,7 @@ asked for meanwhile are sent after the commit and dropped with a rollback.
 import asyncio
 import copy
 import re
+from bisect import insort
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
@@ -292,8 +293,8 @@ def workspace_of(session: AsyncSession) -> str:
 
 def before_commit(session: AsyncSession, do: BeforeCommit) -> None:
     """Runs `do` as the last thing of the transaction; a rollback drops it. For what locks rows that others lock too: who locks them
-    last, and all at once, never waits for somebody who waits for them."""
-    session.info["before_commit"].append(do)
+    last, all at once, and in the order of the names of what is run, never waits for somebody who waits for them."""
+    insort(session.info["before_commit"], do, key=lambda one: (one.__module__, one.__qualname__))
 
 
 def after_commit(session: AsyncSession, send: AfterCommit) -> None:

@@ -8,10 +8,11 @@ import psycopg
 import pytest
 from sqlalchemy import event, text
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db import session
 from app.db.direct import Direct, driver
-from app.db.session import Database, alone
+from app.db.session import Database, alone, before_commit
 from tests.cluster import DatabaseUrls
 
 PATH = text("SELECT current_setting('search_path')")
@@ -62,6 +63,23 @@ async def test_a_snapshot_reads_one_moment_and_writes_nothing(database: Database
             assert await db.scalar(text(f"SHOW {setting}")) == value
     async with database.transaction("acme") as db:
         assert await db.scalar(text("SHOW transaction_read_only")) == "off"
+
+
+async def test_what_transactions_do_last_has_one_order(database: Database) -> None:
+    """Else two could lock the same rows in a ring."""
+    ran: list[str] = []
+
+    async def count(_: AsyncSession) -> None:
+        ran.append("count")
+
+    async def tell(_: AsyncSession) -> None:
+        ran.append("tell")
+
+    for order in ((count, tell), (tell, count)):
+        async with database.transaction() as db:
+            for one in order:
+                before_commit(db, one)
+    assert ran == ["count", "tell"] * 2
 
 
 async def test_each_statement_alone_is_kept_at_once_in_the_schema_it_names(

@@ -1,8 +1,6 @@
 """Problems of failed jobs, through the database: opened quietly at first, then told; continued, dismissed, closed by themselves."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from sqlalchemy import delete, event, func, insert, select, text, update
@@ -11,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import roles
 from app.accounts.audit import COMMAND_LINE, Actor
 from app.accounts.models import AuditEntry, Job, User, UserRole, WorkerHeartbeat
-from app.db.session import PATIENCE_S, PLATFORM, Database
+from app.db.session import PLATFORM, Database
 from app.errors import Conflict, Invalid, NotFound
 from app.host.problem_kinds import failed_jobs
 from app.parts import Parts
@@ -21,7 +19,6 @@ from app.problems.findings import Finding
 from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem, ProblemSweep
 from app.problems.queries import ProblemFilter
-from tests.clock.punches.test_stale_days import until_somebody_waits
 from tests.direct import heard
 
 SEEN = ("job_failed", "import_failed")
@@ -212,32 +209,6 @@ async def test_two_looks_at_once_open_it_once(watched: Platform) -> None:
         assert await db.scalar(select(func.count()).select_from(Problem)) == 1
         waiting = select(Job.key).where(Job.name == looking.JOB, Job.status == "queued")
         assert (await db.scalars(waiting)).all() == ["problems_sweep:again"]
-
-
-@pytest.mark.parametrize(
-    ("do", "said"), [("assign", None), ("snooze", UNTIL_IT_CHANGES), ("snooze", None), ("dismiss", "No.")]
-)
-async def test_an_act_and_a_look_never_wait_for_each_other_in_a_ring(watched: Platform, do: str, said: Any) -> None:
-    for key in ("housekeeping", "clock_import"):
-        await watched.job("failed", key)
-        await watched.look()
-    async with watched.database.transaction() as db:
-        ids = list(await db.scalars(select(Problem.id).order_by(Problem.id)))
-    await watched.job("failed", "clock_import")
-
-    async def act() -> list[int]:
-        async with watched.database.transaction() as db:
-            done: list[int] = await getattr(acts, do)(db, COMMAND_LINE, ids, SEEN, said)
-            return done
-
-    async with watched.database.transaction() as db:
-        assert await looking.look(db)
-        other = asyncio.create_task(act())
-        await until_somebody_waits(watched.database)
-        failed = {"workspace": PLATFORM, "name": "housekeeping", "key": "housekeeping", "status": "failed"}
-        await db.execute(insert(Job).values(failed | {"finished_at": func.now()}))
-        assert await looking.look(db)
-    assert await asyncio.wait_for(other, PATIENCE_S) == ids
 
 
 async def test_what_a_job_tells_opens_and_closes(watched: Platform) -> None:
