@@ -64,6 +64,11 @@ def told(alert: AlertInTurn) -> AlertInTurn:
     return replace(alert, state="told" if knows_it_open else "over", due_at=None)
 
 
+def missed(alert: AlertInTurn, now: datetime) -> AlertInTurn:
+    """After the mail that it opened was dropped: the person knows nothing of it. Where the mail that it closed left already, it is over."""
+    return alert if alert.state == "over" else replace(alert, state="waiting", due_at=alert.due_at or now)
+
+
 def pace_of(rules: AlertRules, alert: AlertInTurn) -> Pace:
     """A closing is told as its opening would be."""
     return rules.pace_of(alert.kind, alert.severity)

@@ -1,19 +1,24 @@
 """Writes the letters when their turn comes, after asking once more who may be told, and whether it still holds."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.alerts import letters, people
+from app.accounts import looks
+from app.alerts import fates, letters, people, waiting
 from app.alerts.letters import LetterWords, ManyNews, ToldProblem
+from app.alerts.models import ProblemAlert
 from app.alerts.people import AlertReader
 from app.alerts.telling import ALERT, DIGEST, STORM, SUM
 from app.dates import PageZone
 from app.db.among import among
+from app.db.held import hold_name
+from app.db.session import workspace_of
 from app.mail import unsubscribing
 from app.mail.kinds import MailInTurn, Writers
 from app.mail.letters import Letter
@@ -31,10 +36,22 @@ async def write_alert(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lette
     if person is None or problem is None or not person.wants(problem.kind, problem.severity):
         return None
     if (problem.closed_at is not None) != (mail.facts["news"] == "closed"):
+        if problem.closed_at:
+            await _missed(db, mail, person.user_id)
         return None
     say = letters.closed if problem.closed_at else letters.opened
     place = ("Open it in Muster", place_of(problem) or PROBLEMS_PAGE)
     return _letter(parts, person, say(_told(problem), _zone(person)), place, unsubscribing.ALERTS)
+
+
+async def _missed(db: AsyncSession, mail: MailInTurn, user_id: int) -> None:
+    """It may open again before its closing is told. A mail of an earlier opening says nothing of this one."""
+    await hold_name(db, "alerts")
+    known = await waiting.of_problems(db, and_(Problem.id == mail.facts["problem"], ProblemAlert.user_id == user_id))
+    now = datetime.now(UTC)
+    of_now = [one for one in known if one.alert.opened_at <= mail.created_at]
+    await waiting.write(db, [replace(one, alert=fates.missed(one.alert, now)) for one in of_now])
+    looks.look_soon(db, workspace_of(db))
 
 
 async def write_storm(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:

@@ -151,6 +151,25 @@ def test_a_mail_about_a_problem_left(before: State, closed_at: datetime | None, 
     assert (became.state, became.due_at) == (after, None)
 
 
+@pytest.mark.parametrize(
+    ("before", "planned", "after", "due"),
+    [
+        ("told", None, "waiting", 0),
+        # Its closing was not mailed yet: what comes next says how it stands then.
+        ("closing", 7, "waiting", 7),
+        ("waiting", 7, "waiting", 7),
+        # The mail that it closed is on its way.
+        ("over", None, "over", None),
+    ],
+)
+def test_a_mail_that_it_opened_was_dropped(
+    before: State, planned: float | None, after: State, due: float | None
+) -> None:
+    known = replace(alert(state=before), due_at=None if planned is None else minutes(planned))
+    became = fates.missed(known, NOW)
+    assert (became.state, became.due_at) == (after, None if due is None else minutes(due))
+
+
 def test_another_choice_ends_what_waits_and_leaves_what_was_told() -> None:
     """So that the closing of what a person knows of is not mailed after they chose no mail, and comes where they choose it again."""
     assert fates.planned(SILENT, alert(), NOW).state == "over"
