@@ -295,19 +295,26 @@ class TestBulk:
 
     async def test_the_remedy_of_many_runs_where_it_is_safe(self, database: Database, alice: Browser) -> None:
         await fail_a_job(database)
-        answer = await self.agreed(alice, "", action="remedy", all="1")
+        answer = await self.agreed(alice, "?kind=job_failed", action="remedy", all="1")
         assert "1 problem was given their remedy." in answer.text
         async with database.transaction() as db:
             assert await db.scalar(select(Job.status)) == "queued"
 
-    async def test_a_remedy_that_asks_which_way_is_for_one_kind_at_a_time(
+    async def test_a_remedy_is_for_one_kind_at_a_time_and_asks_its_question(
         self, database: Database, alice: Browser
     ) -> None:
         async with database.transaction() as db:
             await mirror_terminal(db, "no_direction-0")
-        await have(database, "no_direction", 1, subject_type="terminal")
-        refused = await alice.submit("/problems/bulk", {"action": "remedy", "all": "1"})
-        assert (refused.status_code, "open the kind first" in refused.text) == (409, True)
+        (ticked,) = await have(database, "no_direction", 1, subject_type="terminal")
+        (other,) = await have(database, "job_failed", 1)
+        mixed = {"action": "remedy", "id": [str(ticked), str(other)]}
+        for form in ({"action": "remedy", "all": "1"}, mixed):
+            refused = await alice.submit("/problems/bulk", form)
+            assert (refused.status_code, "Filter by one kind first" in refused.text) == (409, True)
+        asked = await alice.submit("/problems/bulk", {"action": "remedy", "id": str(ticked)})
+        assert "How are the punches of this terminal to be read?" in asked.text
+        assert '<option value="" selected>Choose…' in squeezed(asked.text)
+        assert " checked" not in (await alice.get(f"/problems/{ticked}/remedy")).text
         one = "?kind=no_direction"
         asked = await alice.submit(f"/problems/bulk{one}", {"action": "remedy", "all": "1"})
         assert '<option value="in">' in squeezed(asked.text)
@@ -315,6 +322,25 @@ class TestBulk:
         await self.agreed(alice, one, action="remedy", all="1", choice="in")
         async with database.transaction() as db:
             assert await db.scalar(select(Device.direction)) == "in"
+
+    @pytest.mark.parametrize(
+        ("action", "asks"),
+        [
+            ("assign_me", "Assign 3 problems to me"),
+            ("assign", "Assign 3 problems to a person"),
+            ("unassign", "Unassign 3 problems"),
+            ("snooze_monday", "Snooze 3 problems until Monday"),
+            ("dismiss", "Dismiss 3 problems"),
+            ("remedy", "Apply “Retry” to 3 problems"),
+        ],
+    )
+    async def test_each_question_is_a_sentence(
+        self, database: Database, alice: Browser, action: str, asks: str
+    ) -> None:
+        await have(database, "job_failed", 3)
+        asked = squeezed((await alice.submit("/problems/bulk?kind=job_failed", {"action": action, "all": "1"})).text)
+        assert f"{asks}?" in asked
+        assert re.search(rf"<button[^>]*>{asks}</button>", asked)
 
     async def test_more_than_a_thousand_are_a_job(self, database: Database, alice: Browser) -> None:
         await have(database, "job_failed", 1001)

@@ -3,15 +3,19 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from app.errors import Invalid
-from app.host.pages.problems.problem_list import only_kind
+from app.errors import Conflict, Invalid
+from app.host.pages.problems.problem_list import base, only_kind, spec_of
 from app.host.pages.problems.snoozes import until
 from app.problems.kinds import Remedy, kinds
+from app.problems.models import Problem
 from app.texts import whole
+from app.web import lists
 from app.web.context import LARGEST_ID, Context
 
+ONE_KIND = "Each kind of problem has a remedy of its own. Filter by one kind first, then apply its remedy."
 
-async def given(ctx: Context, action: str, *, confirmed: bool | None = None) -> dict[str, Any]:
+
+async def given(ctx: Context, action: str, kind: str = "", *, confirmed: bool | None = None) -> dict[str, Any]:
     """What the form says besides. While the question is still to be asked, what it will ask for is left empty. Raises Invalid."""
     form = await ctx.form()
     agreed = form.get("confirmed") == "1" if confirmed is None else confirmed
@@ -23,7 +27,7 @@ async def given(ctx: Context, action: str, *, confirmed: bool | None = None) -> 
         case "dismiss":
             return {"note": _why(str(form.get("note", ""))) if agreed else ""}
         case "remedy":
-            remedy = only_remedy(ctx)
+            remedy = remedy_for(kind)
             return {"choice": choice_of(remedy, str(form.get("choice", ""))) if agreed and remedy else ""}
     if action in ("assign_me", "unassign"):
         return {"user_id": ctx.user.id if action == "assign_me" else None}
@@ -31,19 +35,36 @@ async def given(ctx: Context, action: str, *, confirmed: bool | None = None) -> 
 
 
 def asked_by(remedy: Remedy, which: str) -> dict[str, Any]:
-    asked: dict[str, Any] = {"verb": f"{remedy.label}:", "what": which}
+    act = f"Apply “{remedy.label}” to {which}"
+    asked: dict[str, Any] = {"question": f"{act}?", "submit": act}
     if remedy.asks:
         asked["consequence"] = f"{remedy.asks} Each closes by itself once it is mended."
     if remedy.choices:
-        options = [{"value": value, "label": label} for value, label in remedy.choices]
+        # A question about a fact has no likely answer.
+        none = [{"value": "", "label": "Choose…"}] if remedy.asks else []
+        options = [*none, *({"value": value, "label": label} for value, label in remedy.choices)]
         asked["pick"] = {"name": "choice", "label": "How", "options": options}
     return asked
 
 
-def only_remedy(ctx: Context) -> Remedy | None:
-    """Of the kind that the list shows alone."""
-    kind = kinds().get(only_kind(ctx.request.query_params))
-    return kind.remedy if kind else None
+async def kind_meant(ctx: Context) -> str:
+    """The one kind of the rows that a bulk remedy is for. Raises Conflict where they are of several, or may be: each kind has a remedy and
+    a question of its own."""
+    query = ctx.request.query_params
+    if only := only_kind(query):
+        return only
+    if (await ctx.form()).get("all") == "1":
+        raise Conflict(ONE_KIND)
+    ticked = await lists.selected(ctx, await spec_of(ctx, query))
+    of = base(ctx, query).with_only_columns(Problem.kind).where(ticked).distinct()
+    found = (await ctx.db.scalars(of)).all()
+    if len(found) > 1:
+        raise Conflict(ONE_KIND)
+    return "".join(found)
+
+
+def remedy_for(kind: str) -> Remedy | None:
+    return kinds()[kind].remedy if kind in kinds() else None
 
 
 def choice_of(remedy: Remedy, word: str) -> str:

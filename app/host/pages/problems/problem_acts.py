@@ -13,7 +13,7 @@ from sqlalchemy import Select
 from app.counting import count
 from app.errors import Conflict, Invalid
 from app.host.pages.problems import remedies
-from app.host.pages.problems.given import asked_by, choice_of, given, only_remedy, snooze_until
+from app.host.pages.problems.given import asked_by, choice_of, given, kind_meant, remedy_for, snooze_until
 from app.host.pages.problems.page import shown
 from app.host.pages.problems.problem_list import URL, able, base, only_kind, spec_of
 from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
@@ -38,9 +38,10 @@ REOPENS = "What is new about it opens it again."
 
 @dataclass(frozen=True, slots=True)
 class ProblemAct:
-    """`verb` returns how many problems it changed. `doing` and `past` say what is done; `needs` names what the question asks for."""
+    """`verb` returns how many problems it changed. `asks` has a place for the problems; `doing` and `past` say what is done; `needs`
+    names what the question asks for."""
 
-    label: str
+    asks: str
     doing: str
     past: str
     consequence: str
@@ -66,32 +67,42 @@ async def _remedy(ctx: Context, ids: Sequence[int], given: Given) -> int:
 
 
 def _snoozed(label: str, said: str) -> ProblemAct:
+    asks = f"Snooze {{}} {label[0].lower()}{label[1:]}"
     consequence = f"They leave this list {said}, and come back by themselves. Those that are mended meanwhile close."
-    return ProblemAct(f"Snooze {label[0].lower()}{label[1:]}", "Snoozing problems", "snoozed", consequence, _snooze)
+    return ProblemAct(asks, "Snoozing problems", "snoozed", consequence, _snooze)
 
 
 ACTS = {
     "remedy": ProblemAct(
-        "Apply the remedy",
+        "Apply the remedy to {}",
         "Applying remedies",
         "given their remedy",
         "Each gets the remedy that its row offers, and closes by itself once it is mended.",
         _remedy,
     ),
-    "assign_me": ProblemAct("Assign to me", "Assigning problems", "assigned", "The filter “Mine” lists them.", _assign),
+    "assign_me": ProblemAct(
+        "Assign {} to me", "Assigning problems", "assigned", "The filter “Mine” lists them.", _assign
+    ),
     "assign": ProblemAct(
-        "Assign", "Assigning problems", "assigned", "The person finds them with the filter “Mine”.", _assign, "user"
+        "Assign {} to a person",
+        "Assigning problems",
+        "assigned",
+        "The person finds them with the filter “Mine”.",
+        _assign,
+        "user",
     ),
     "unassign": ProblemAct(
-        "Unassign", "Unassigning problems", "unassigned", "They are assigned to no person then.", _assign
+        "Unassign {}", "Unassigning problems", "unassigned", "They are assigned to no person then.", _assign
     ),
     "snooze_hour": _snoozed(SNOOZES["hour"], "for an hour"),
     "snooze_tomorrow": _snoozed(SNOOZES["tomorrow"], "until midnight"),
     "snooze_monday": _snoozed(SNOOZES["monday"], "until Monday begins"),
     "snooze_change": _snoozed(SNOOZES["change"], "until something new is found about them"),
-    "wake": ProblemAct("End the snooze of", "Ending snoozes", "shown again", "They stand in the list again.", _snooze),
+    "wake": ProblemAct(
+        "End the snooze of {}", "Ending snoozes", "shown again", "They stand in the list again.", _snooze
+    ),
     "dismiss": ProblemAct(
-        "Dismiss",
+        "Dismiss {}",
         "Dismissing problems",
         "dismissed",
         "They close, with your note in their history. What is new about them opens them again.",
@@ -113,8 +124,8 @@ def _long(action: str) -> LongBulk:
     return LongBulk(f"problems.{action}", chosen.doing, chosen.past, WHAT, ACT, rows, changes, sees=SEE, page=URL)
 
 
-def _rows(ctx: Context, query: Query, action: str) -> Select[Any]:
-    return base(ctx, query).where(able(action, ctx.user.permissions, only_kind(query)))
+def _rows(ctx: Context, query: Query, action: str, kind: str = "") -> Select[Any]:
+    return base(ctx, query).where(able(action, ctx.user.permissions, kind or only_kind(query)))
 
 
 LONG = {action: _long(action) for action in ACTS}
@@ -123,18 +134,19 @@ LONG = {action: _long(action) for action in ACTS}
 @post(f"{URL}/bulk", guards=[MAY], status_code=200)
 async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     action = await action_of(ctx, ACTS)
-    chosen, told = ACTS[action], await given(ctx, action)
+    kind = await kind_meant(ctx) if action == "remedy" else ""
+    chosen, told = ACTS[action], await given(ctx, action, kind)
 
     async def ask_of_many(which: str) -> dict[str, Any]:
-        return await _question(ctx, action, which)
+        return await _question(ctx, action, which, kind)
 
     if answer := await at_length(ctx, LONG[action], URL, ask_of_many, what=told):
         return answer
     query = ctx.request.query_params
-    ids = await chosen_ids(ctx, await spec_of(ctx, query), _rows(ctx, query, action))
+    ids = await chosen_ids(ctx, await spec_of(ctx, query), _rows(ctx, query, action, kind))
 
     async def ask() -> dict[str, Any]:
-        return await _question(ctx, action, count(len(ids), *WHAT))
+        return await _question(ctx, action, count(len(ids), *WHAT), kind)
 
     async def act() -> str:
         number = await chosen.verb(ctx, ids, told)
@@ -210,14 +222,20 @@ async def apply_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int])
     return await _back(ctx, problem_id, f"{wanted.taken(choice)}: done. {rest}")
 
 
-async def _question(ctx: Context, action: str, which: str) -> dict[str, Any]:
+async def _question(ctx: Context, action: str, which: str, kind: str) -> dict[str, Any]:
     chosen = ACTS[action]
-    asked: dict[str, Any] = {"verb": chosen.label, "what": which, "consequence": chosen.consequence, "danger": False}
+    whole = chosen.asks.format(which)
+    asked: dict[str, Any] = {
+        "question": f"{whole}?",
+        "submit": whole,
+        "consequence": chosen.consequence,
+        "danger": False,
+    }
     if chosen.needs == "note":
         asked |= {"note": "", "why": True}
     if chosen.needs == "user":
         asked["pick"] = {"name": "user_id", "label": "Person", "options": await people_offered(ctx)}
-    if action == "remedy" and (remedy := only_remedy(ctx)):
+    if remedy := remedy_for(kind):
         asked |= asked_by(remedy, which)
     return asked
 
@@ -232,10 +250,7 @@ def _none_of_them(action: str) -> str:
         case "dismiss":
             return "None of these problems can be dismissed: each closes when it is mended. Their remedies say how."
         case "remedy":
-            return (
-                "None of these problems has a remedy that is safe for many at once, or you may not apply it. Where a remedy asks"
-                " which way, open the kind first."
-            )
+            return "None of these problems has a remedy that is safe for many at once, or you may not apply it."
         case "wake":
             return "None of these problems is snoozed."
     return "These problems are closed already. Reload the page."

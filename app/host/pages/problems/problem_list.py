@@ -107,20 +107,17 @@ def only_kind(query: Query) -> str:
 
 
 def able(action: str, may: Collection[str], only: str = "") -> ColumnElement[bool]:
-    """Problems that a bulk act can change. `may`: the permissions of the person. A remedy that asks which way is taken for many only where
-    the list shows that kind alone."""
+    """Problems that a bulk act can change. `may`: the permissions of the person. `only`: the one kind that a remedy is for."""
     if action == "dismiss":
         return IS_OPEN & among(Problem.kind, [one.name for one in kinds().values() if one.dismissible])
     if action == "remedy":
-        return IS_OPEN & among(Problem.kind, [one.name for one in kinds().values() if _is_safe(one, may, only)])
+        return IS_OPEN & among(Problem.kind, [only] if _is_safe(kinds().get(only), may) else [])
     return IS_SNOOZED if action == "wake" else IS_OPEN
 
 
-def _is_safe(kind: ProblemKind, may: Collection[str], only: str) -> bool:
-    remedy = kind.remedy
-    if remedy is None or not remedy.many or not set(remedy.rights) <= set(may):
-        return False
-    return not remedy.choices or kind.name == only
+def _is_safe(kind: ProblemKind | None, may: Collection[str]) -> bool:
+    remedy = kind.remedy if kind else None
+    return remedy is not None and remedy.many and set(remedy.rights) <= set(may)
 
 
 def label_of(kind: str) -> str:
