@@ -32,7 +32,8 @@ class RemedyAsked:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """An act that there is already. `needs` is the permission of that act, `also` what else it needs, and `do` carries it out: it raises what the act raises.
+    """An act that there is already. `needs` is the permission of that act, `also` what else it needs, and `do` carries it out: it raises what the act raises,
+    and returns the subjects that it changed where it may have left some, else None.
 
     `choices` are (value, label) where the person must choose; `many`: it is safe for many problems at once. `asks` is the question
     before it, "" for none.
@@ -40,7 +41,7 @@ class Remedy:
 
     label: str
     needs: str
-    do: Callable[[RemedyAsked], Awaitable[None]]
+    do: Callable[[RemedyAsked], Awaitable[Collection[str] | None]]
     choices: tuple[tuple[str, str], ...] = ()
     many: bool = False
     asks: str = ""

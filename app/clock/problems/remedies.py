@@ -1,6 +1,6 @@
 """What helps against a problem of the clock: acts of other rooms, with the permission that each needs on its own page."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import select, text
@@ -22,8 +22,9 @@ RUNS, BINDS, SETS, DECIDES = "clock.sync.run", "clock.employees.edit", "clock.de
 CHANGED = "This is over, or has changed meanwhile. Reload the page."
 _OF_DAYS = text(
     """
-    SELECT p.id
-    FROM unnest(CAST(:employees AS bigint[]), CAST(:codes AS text[]), CAST(:days AS date[])) AS wanted (employee, code, day)
+    SELECT p.id, wanted.subject
+    FROM unnest(CAST(:subjects AS text[]), CAST(:employees AS bigint[]), CAST(:codes AS text[]), CAST(:days AS date[]))
+        AS wanted (subject, employee, code, day)
     JOIN clock_transactions p ON p.local_date = wanted.day AND p.import_outcome = :outcome
         AND p.settled_at_utc IS NULL AND p.gone_at_utc IS NULL
     LEFT JOIN clock_employee_bindings b ON b.emp_code = p.emp_code
@@ -118,13 +119,14 @@ async def _add(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
 _ON_CODES = {"add": _add, "accept": _accept, "match_again": _match_again, "ignore": _ignore}
 
 
-def _on_codes(*acts: str) -> Callable[[RemedyAsked], Awaitable[None]]:
-    async def do(asked: RemedyAsked) -> None:
+def _on_codes(*acts: str) -> Callable[[RemedyAsked], Awaitable[Collection[str]]]:
+    async def do(asked: RemedyAsked) -> list[str]:
         act = _chosen(asked, acts)
         which = select(ClockEmployee.id).where(among(ClockEmployee.emp_code, asked.subject_ids))
         people = (await asked.db.scalars(which)).all()
-        if not await _ON_CODES[act](asked, people):
+        if not (changed := await _ON_CODES[act](asked, people)):
             raise Conflict(CHANGED)
+        return changed
 
     return do
 
@@ -178,48 +180,57 @@ SET_KIND = Remedy(
 )
 
 
-def _of_days(outcome: str, acts: Sequence[str]) -> Callable[[RemedyAsked], Awaitable[None]]:
-    async def do(asked: RemedyAsked) -> None:
+def _of_days(outcome: str, acts: Sequence[str]) -> Callable[[RemedyAsked], Awaitable[Collection[str]]]:
+    async def do(asked: RemedyAsked) -> set[str]:
         act = _chosen(asked, acts)
-        ids = await _punches_of(asked, outcome)
-        if not ids:
+        found = await _punches_of(asked, outcome)
+        if not found:
             raise Conflict(CHANGED)
-        await _ON_PUNCHES[act](asked, ids)
+        is_over = await _ON_PUNCHES[act](asked, list(found))
+        left = set((await _punches_of(asked, outcome)).values()) if is_over else set()
+        return set(found.values()) - left
 
     return do
 
 
-async def _punches_of(asked: RemedyAsked, outcome: str) -> list[int]:
+async def _punches_of(asked: RemedyAsked, outcome: str) -> dict[int, str]:
+    """The punches that wait for a decision, each with the day that is its subject."""
     who = [who_of(one) for one in asked.subject_ids]
     given = {
+        "subjects": list(asked.subject_ids),
         "employees": [one if of == "employee" else None for of, one in who],
         "codes": [one if of == "code" else None for of, one in who],
         "days": [day_of(one) for one in asked.subject_ids],
         "outcome": outcome,
     }
-    return list(await asked.db.scalars(_OF_DAYS, given))
+    return {row.id: row.subject for row in await asked.db.execute(_OF_DAYS, given)}
 
 
-async def _settle(asked: RemedyAsked, ids: Sequence[int]) -> None:
+async def _settle(asked: RemedyAsked, ids: Sequence[int]) -> bool:
     await settling.settle(asked.db, asked.actor, among(Punch.id, ids))
+    return True
 
 
-async def _keep(asked: RemedyAsked, ids: Sequence[int]) -> None:
+async def _keep(asked: RemedyAsked, ids: Sequence[int]) -> bool:
     await settling.keep_record(asked.db, asked.actor, among(Punch.id, ids))
+    return True
 
 
-async def _retry(asked: RemedyAsked, ids: Sequence[int]) -> None:
+async def _retry(asked: RemedyAsked, ids: Sequence[int]) -> bool:
     await decisions.retry(asked.db, asked.actor, among(Punch.id, ids))
+    return False
 
 
-async def _use(asked: RemedyAsked, ids: Sequence[int]) -> None:
+async def _use(asked: RemedyAsked, ids: Sequence[int]) -> bool:
     """Raises Conflict with the reason where a shift can't be used; of many those are left."""
     if len(asked.subject_ids) == 1:
         await decisions.use_punches(asked.db, asked.actor, ids[0])
-    else:
-        await using_many.use(asked.db, asked.actor, among(Punch.id, ids), most=100)
+        return True
+    using = await using_many.use(asked.db, asked.actor, among(Punch.id, ids), most=100)
+    return using.finished_at is not None
 
 
+# True where the act is over: what it left then still waits. A punch that is judged again may wait on, and an act of many may be a job.
 _ON_PUNCHES = {"settle": _settle, "keep": _keep, "retry": _retry, "use": _use}
 _LABELS = {"settle": "Mark as settled", "keep": "Keep the record", "retry": "Retry", "use": "Use the punches"}
 

@@ -18,7 +18,7 @@ from app.host.pages.problems import snoozes
 from app.problems import counting, looking
 from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem
-from tests.clock.mirrored import mirror_terminal
+from tests.clock.mirrored import mirror_person, mirror_terminal
 from tests.conftest import Browser
 from tests.host.signing_in import user_id_of
 from tests.markup import squeezed
@@ -322,6 +322,17 @@ class TestBulk:
         await self.agreed(alice, one, action="remedy", all="1", choice="in")
         async with database.transaction() as db:
             assert await db.scalar(select(Device.direction)) == "in"
+
+    async def test_those_that_a_remedy_left_are_told_and_their_history_is_silent(
+        self, database: Database, alice: Browser
+    ) -> None:
+        async with database.transaction() as db:
+            await mirror_person(db, "code_disabled-0")
+        helped, left = await have(database, "code_disabled", 2, subject_type="code", facts={"code": "1"})
+        said = await self.agreed(alice, "?kind=code_disabled", action="remedy", all="1")
+        assert "1 of 2 problems were given their remedy; 1 stays as it is." in said.text
+        for one, times in ((helped, 1), (left, 0)):
+            assert (await alice.get(f"/problems/{one}")).text.count("<strong>Remedy</strong>") == times
 
     @pytest.mark.parametrize(
         ("action", "asks"),

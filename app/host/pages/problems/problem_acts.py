@@ -149,8 +149,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _question(ctx, action, count(len(ids), *WHAT), kind)
 
     async def act() -> str:
-        number = await chosen.verb(ctx, ids, told)
-        return f"{count(number, 'problem was', 'problems were')} {chosen.past}."
+        return _told(chosen, await chosen.verb(ctx, ids, told), len(ids))
 
     none = Conflict(_none_of_them(action))
     return await act_on_many(ctx, len(ids), url=URL, none=none, ask=ask, do=act)
@@ -243,6 +242,13 @@ async def _question(ctx: Context, action: str, which: str, kind: str) -> dict[st
 async def _back(ctx: Context, problem_id: int, said: str) -> Response[Any]:
     """The drawer again, with the list behind it brought up to date; without script, and from a dialog, where one came from."""
     return await shown(ctx, problem_id, said) if ctx.wants_fragment else await done(ctx, f"{URL}/{problem_id}", said)
+
+
+def _told(chosen: ProblemAct, number: int, meant: int) -> str:
+    if number == meant:
+        return f"{count(number, 'problem was', 'problems were')} {chosen.past}."
+    stay = count(meant - number, "stays as it is", "stay as they are")
+    return f"{number:,} of {count(meant, *WHAT)} were {chosen.past}; {stay}."
 
 
 def _none_of_them(action: str) -> str:

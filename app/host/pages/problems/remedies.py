@@ -53,16 +53,18 @@ def remedy_of(ctx: Context, kind: ProblemKind) -> Remedy:
 
 
 async def run(ctx: Context, problem_ids: Collection[int], choice: str = "") -> int:
-    """Runs the remedies of those that are open, then looks whether they are mended. Returns how many problems those were. Raises what the
+    """Runs the remedies of those that are open, then looks whether they are mended. Returns how many problems they changed. Raises what the
     acts raise."""
-    by_kind = await _open(ctx, problem_ids)
+    by_kind, done = await _open(ctx, problem_ids), 0
     for name, rows in by_kind.items():
         remedy = remedy_of(ctx, kinds()[name])
         subjects, facts = [row.subject_id for row in rows], [row.facts for row in rows]
-        await remedy.do(RemedyAsked(ctx.parts, ctx.db, ctx.actor, subjects, facts, choice))
-        await acts.note_remedy(ctx.db, ctx.actor, [row.id for row in rows], remedy.taken(choice))
+        changed = await remedy.do(RemedyAsked(ctx.parts, ctx.db, ctx.actor, subjects, facts, choice))
+        helped = [row.id for row in rows if changed is None or row.subject_id in changed]
+        await acts.note_remedy(ctx.db, ctx.actor, helped, remedy.taken(choice))
+        done += len(helped)
     await looking.look(ctx.db, list(by_kind))
-    return sum(map(len, by_kind.values()))
+    return done
 
 
 async def _open(ctx: Context, problem_ids: Collection[int]) -> dict[str, list[Any]]:
