@@ -42,11 +42,10 @@ _STORED = (
 )  # fmt: skip
 
 
-async def look(db: AsyncSession, wanted: Collection[str] | None = None, *, quiet: bool = False) -> bool:
+async def look(db: AsyncSession, wanted: Collection[str] | None = None) -> bool:
     """Looks for all kinds, or for those `wanted`, in the transaction's workspace, with what the transaction itself has written.
 
-    It never waits: where another transaction is writing problems, it asks for a sweep instead and returns False. `quiet`: what it
-    opens was read from older days, and is told as a sum.
+    It never waits: where another transaction is writing problems, it asks for a sweep instead and returns False.
     """
     begun = (await db.execute(_BEGIN, {"workspace": workspace_of(db)})).one()
     if not begun.alone:
@@ -57,7 +56,7 @@ async def look(db: AsyncSession, wanted: Collection[str] | None = None, *, quiet
     everything = wanted is None
     rows = await _different(db, selects, everything=everything) if selects else ()
     findings, standing = _judged(rows, begun.now)
-    await _settle(db, findings, standing, begun.now, names if quiet else names - {*(begun.kinds or ())})
+    await _settle(db, findings, standing, begun.now, names - {*(begun.kinds or ())})
     await _note_kinds(db, names, begun.kinds)
     if everything and begun.tidied_at is not None and begun.tidied_at.date() < begun.now.date():
         await _tidy(db)
