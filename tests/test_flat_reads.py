@@ -18,7 +18,11 @@ from app.clock.problems.code_facts import CODES
 from app.clock.punches import daily_totals, day_counts, hour_counts, queries
 from app.db.direct import driver
 from app.db.session import Database
+from app.host import jobs as host_jobs
 from app.host.pages import attendance_list
+from app.jobs import Claim
+from app.parts import Parts
+from app.problems import looking
 from app.web import lists
 from tests.benchmarks import bench_tenants
 from tests.benchmarks.explained import Watch, watch
@@ -363,6 +367,20 @@ async def test_housekeeping_takes_a_slice_at_a_time(database: Database, monkeypa
 
     await housekeeping.tidy(counted)
     assert [size for size in sizes if size] == [40, 40, 20]
+
+
+async def test_sweeps_that_are_over_are_found_without_all_other_jobs(parts: Parts, urls: DatabaseUrls) -> None:
+    async with parts.database.shared_transaction() as db:
+        await db.execute(text(_RARE_JOBS), {"many": MANY})
+        old = "UPDATE jobs SET workspace = 'w' || id % 3001, status = 'done', finished_at = now() - interval '2 days'"
+        await db.execute(text(old))
+        await db.execute(text("UPDATE jobs SET name = :sweep WHERE id % 2000 = 0"), {"sweep": looking.JOB})
+    await settle(urls, "jobs")
+    with watch(parts.database.engine) as found:
+        await host_jobs.tidy(parts, Claim(1, 1, "main", "housekeeping", {}))
+    async with parts.database.shared_transaction() as db:
+        assert await db.scalar(text("SELECT count(*) FROM jobs")) == MANY - 12
+    assert blocks_of(found) < 150, found.worst and found.worst.told()
 
 
 async def test_what_keeps_punches_from_counting_is_counted_once_before_there_are_statistics(database: Database) -> None:

@@ -251,6 +251,8 @@ class Job(Base):
         Index("jobs_failed", "workspace", "id", postgresql_where=text("status = 'failed'")),
         Index("jobs_done_keys", "workspace", "key", "id", postgresql_where=text("status = 'done'")),
         Index("jobs_over", "finished_at", postgresql_where=text("status IN ('done', 'failed')")),
+        # They are kept for a day only.
+        Index("jobs_sweeps", "finished_at", postgresql_where=text("name = 'problems_sweep'")),
     )
 
     id: Mapped[Id]
