@@ -21,6 +21,8 @@ from app.webhooks.noting import ask
 from app.webhooks.payloads import Told
 
 MOST = 50
+# A request ends in time. Each of the others is sent once its own pause is over, or as soon as one arrives at an endpoint that rested.
+MOST_LET_GO = 5_000
 # For so long a receiver may still check with the secret from before.
 BOTH_VALID = timedelta(hours=24)
 NOT_THERE = "There is no such webhook."
@@ -67,8 +69,7 @@ async def switch_on(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
     if endpoint.active:
         return
     endpoint.active, endpoint.off_reason, endpoint.failures, endpoint.failing_since = True, None, 0, None
-    waiting = (WebhookEvent.endpoint_id == endpoint_id, WebhookEvent.status == "waiting")
-    await db.execute(update(WebhookEvent).where(*waiting).values(attempts=0, due_at=func.now()))
+    await _let_go(db, endpoint_id, attempts=0)
     await audit.record(
         db, actor, "webhook.activate", "webhook", endpoint_id, before={"active": False}, after={"active": True}
     )
@@ -90,9 +91,16 @@ async def try_again(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
     if not endpoint.active:
         await switch_on(db, actor, endpoint_id)
         return
-    waiting = (WebhookEvent.endpoint_id == endpoint_id, WebhookEvent.status == "waiting")
-    await db.execute(update(WebhookEvent).where(*waiting).values(due_at=func.now()))
+    await _let_go(db, endpoint_id)
     await ask(db)
+
+
+async def _let_go(db: AsyncSession, endpoint_id: int, **values: int) -> None:
+    """What was tried in vain is due now, MOST_LET_GO events at most: those that were tried most. One that was never tried is due anyway."""
+    event = WebhookEvent
+    tried = (event.endpoint_id == endpoint_id, event.status == "waiting", event.attempts > 0)
+    some = select(event.id).where(*tried).order_by(event.attempts.desc(), event.id.desc()).limit(MOST_LET_GO)
+    await db.execute(update(event).where(event.id.in_(some)).values(due_at=func.now(), **values))
 
 
 async def rotate(db: AsyncSession, keys: KeyRing, actor: Actor, endpoint_id: int) -> str:

@@ -1,11 +1,14 @@
 """Beside many events that wait: blocks are counted, never seconds."""
 
-import pytest
-from sqlalchemy import select, text, update
+from datetime import timedelta
 
+import pytest
+from sqlalchemy import func, select, text, update
+
+from app.accounts.audit import COMMAND_LINE
 from app.db.direct import driver
 from app.parts import Parts
-from app.webhooks import gathering
+from app.webhooks import endpoints, gathering
 from app.webhooks.kinds import ATTENDANCE_CHANGED
 from app.webhooks.models import WebhookEndpoint, WebhookEvent
 from app.webhooks.pauses import PAUSES, RESTS_AFTER
@@ -56,3 +59,36 @@ async def test_of_one_that_rests_the_event_that_was_tried_most_is_found_without_
             taken = await take(db, parts, endpoint_id, PAUSES)
     assert sorted((one.message_id, one.attempt) for one in taken) == [("msg_7", 4), ("msg_9", 1)]
     assert found.blocks < 250, found.worst and found.worst.told()
+
+
+@pytest.mark.parametrize("active", [True, False])
+async def test_a_person_who_tries_again_waits_only_for_the_events_that_were_tried(
+    parts: Parts, endpoint_id: int, *, active: bool
+) -> None:
+    async with parts.database.transaction() as db:
+        await db.execute(update(WebhookEndpoint).values(active=active))
+        tried = update(WebhookEvent).where(WebhookEvent.ids == ["7"])
+        await db.execute(tried.values(attempts=3, due_at=func.now() + timedelta(hours=8)))
+    async with parts.database.transaction() as db:
+        with watch(parts.database.engine) as found:
+            await endpoints.try_again(db, COMMAND_LINE, endpoint_id)
+    async with parts.database.transaction() as db:
+        (event,) = await db.scalars(select(WebhookEvent).where(WebhookEvent.ids == ["7"]))
+        assert event.attempts == (3 if active else 0)
+        assert await db.scalar(select(func.count()).where(WebhookEvent.due_at > func.now())) == 0
+    assert found.reads
+    assert found.blocks < 250, found.worst and found.worst.told()
+
+
+async def test_a_request_lets_go_so_many_events_at_most_and_first_those_that_were_tried_most(
+    parts: Parts, endpoint_id: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "MOST_LET_GO", 2)
+    later = func.now() + timedelta(hours=8)
+    async with parts.database.transaction() as db:
+        for number, attempts in (("7", 2), ("8", 1), ("9", 3)):
+            tried = update(WebhookEvent).where(WebhookEvent.ids == [number])
+            await db.execute(tried.values(attempts=attempts, due_at=later))
+        await endpoints.try_again(db, COMMAND_LINE, endpoint_id)
+        left = await db.scalars(select(WebhookEvent.ids).where(WebhookEvent.due_at > func.now()))
+        assert left.all() == [["8"]]
