@@ -46,6 +46,9 @@ if (document.body.hasAttribute("data-keys")) {
     keys[event.key]();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target === current()) event.target.querySelector("td a[href], th a[href]")?.click();
+    if (event.key !== "Enter" || event.target !== current()) return;
+    // The drawer takes the focus at once, and the same press would reach its button.
+    event.preventDefault();
+    event.target.querySelector("td a[href], th a[href]")?.click();
   });
 }
