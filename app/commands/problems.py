@@ -44,7 +44,11 @@ def problems(*, kind: str | None, workspace: str, as_json: bool) -> None:
     for row in rows:
         by_kind.setdefault(row.kind, []).append(row)
     lines = [line for name, some in by_kind.items() for line in _lines(kinds()[name].label, some)]
-    frame.answer([_told(row) for row in rows], *(lines or ["Nothing waits for a person."]), as_json=as_json)
+    frame.answer([_told(row) for row in rows], *(lines or [_nothing(kind)]), as_json=as_json)
+
+
+def _nothing(kind: str | None) -> str:
+    return "No problem of this kind is open." if kind else "Nothing waits for a person."
 
 
 def _lines(label: str, rows: Sequence[Any]) -> list[str]:

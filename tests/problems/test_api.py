@@ -80,7 +80,7 @@ async def test_a_module_that_is_off_shows_its_problems_to_no_program_and_no_comm
         await policies.write(db, "main", {"module_clock": False})
     assert fits(await caller.get(URL)) == fits(await caller.get(URL, kind="silence")) == []
     assert (await muster("problems", "--json")).json == []
-    assert (await muster("problems", "--kind", "silence")).out == "Nothing waits for a person.\n"
+    assert (await muster("problems", "--kind", "silence")).out == "No problem of this kind is open.\n"
 
 
 async def test_what_another_version_described_in_its_own_way_leads_to_the_problem(

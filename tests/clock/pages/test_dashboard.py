@@ -257,6 +257,11 @@ async def test_last_run_and_problems_are_named(parts: Parts, database: Database,
     )
     assert 'href="/clock_devices?serial=SN1%2F2">Open its page</a>' in text
     assert '<a href="/problems">All problems</a>' in text
+    shown = re.compile(r'<h2 id="h-problems">Problems</h2>\D*>([\d,]+)<')
+    (before,) = shown.findall(text)
+    await alice.submit(f"/problems/{found['terminal_skew']}/snooze", {"until": "hour"})
+    (now,) = shown.findall(squeezed((await alice.get("/clock")).text))
+    assert int(now) == int(before) - 1 == len(found) - 1
 
 
 @pytest.mark.parametrize(("right", "shown"), [("clock.settings", False), ("clock.devices", True)])

@@ -1,5 +1,6 @@
 """The page `/problems`: kinds as groups, one kind as a list, one problem, what people do with them, and who sees which."""
 
+import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,10 +15,11 @@ from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Job
 from app.clock.models import Device
 from app.db.session import Database
+from app.host.pages.problems import page as problem_page
 from app.host.pages.problems import snoozes
 from app.problems import counting, looking
 from app.problems.merging import UNTIL_IT_CHANGES
-from app.problems.models import Problem
+from app.problems.models import Problem, ProblemChange
 from tests.clock.mirrored import mirror_person, mirror_terminal
 from tests.conftest import Browser
 from tests.host.signing_in import user_id_of
@@ -110,6 +112,9 @@ class TestList:
             page, lines = await alice.get(f"/problems?{query}"), await alice.get(f"/problems?{query}&export=jsonl")
             shown = len(re.findall(r'<a href="/problems/\d+[^"]*" data-drawer', page.text))
             assert (shown, lines.text.count("\n")) == (number, number), query
+        line = json.loads((await alice.get("/problems?q=job_failed+1&export=jsonl")).text)
+        assert (line["kind"], line["department"], line["terminal"]) == ("Job failed", "Canteen", "Gate")
+        assert (await alice.get(f"/problems/{line['id']}")).status_code == 200
         page = (await alice.get("/problems")).text
         assert '<option value="T/1">Gate</option>' in page
         assert "2 snoozed" in page
@@ -217,6 +222,8 @@ class TestOne:
         assert page.count("until it changes") == len(["what was done", "the facts", "the history"])
         (now,) = await all_of(database)
         assert (now.assigned_to, now.snoozed_until) == (await user_id_of(database, "alice"), UNTIL_IT_CHANGES)
+        said = await alice.submit(f"/problems/{one.id}/snooze", {"until": "monday"}, follow_redirects=True)
+        assert "The problem is snoozed until Monday." in said.text
         await alice.submit(f"/problems/{one.id}/snooze", {"until": ""})
         await alice.submit(f"/problems/{one.id}/assign", {"user_id": ""})
         (now,) = await all_of(database)
@@ -375,3 +382,16 @@ MONDAY = datetime(2026, 10, 19, 12, 0, tzinfo=ZAGREB)
 )
 def test_a_snooze_ends_at_the_beginning_of_a_day_there(word: str, now: datetime, ends: datetime) -> None:
     assert snoozes.until(word, now, ZAGREB) == ends
+
+
+@pytest.mark.parametrize(
+    ("lines", "last"),
+    [
+        (["opened", "closed"], "Closed by itself"),
+        (["opened", "remedy", "changed", "closed"], "Mended"),
+        (["opened", "remedy", "closed", "opened_again", "closed"], "Closed by itself"),
+    ],
+)
+def test_what_closes_after_a_remedy_is_mended(lines: list[str], last: str) -> None:
+    told = [what for what, _ in problem_page.told([ProblemChange(what=one) for one in lines])]
+    assert told[-1] == last

@@ -11,7 +11,7 @@ from app.problems.kinds import kinds
 from app.web.forms import Bound, Choice, Field, Flag, Form, Number, Text
 
 PACES = {"never": "No mail", "at_once": "A mail each", "digest": "In the digest"}
-LABELS = {"critical": "Critical problems", "warning": "Warnings", "info": "Notes"}
+LABELS = {"critical": "Critical problems", "warning": "Warnings", "info": "Info"}
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 HOURS = {str(hour): f"{hour:02}:00" for hour in range(24)}
 HALF_HOURS = {f"{hour:02}:{minute}": f"{hour:02}:{minute}" for hour in range(24) for minute in ("00", "30")}

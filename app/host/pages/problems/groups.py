@@ -93,10 +93,10 @@ async def load(ctx: Context, spec: ListSpec, base: Select[Any]) -> GroupedList:
     return grouped
 
 
-async def top(ctx: Context, base: Select[Any], most: int) -> list[ProblemKindRows]:
-    """The kinds that do most harm, with one row each."""
+async def top(ctx: Context, base: Select[Any], most: int) -> tuple[list[ProblemKindRows], int]:
+    """The kinds that do most harm, with one row each, and how many problems there are of all kinds."""
     found = (await ctx.db.execute(_by_kind(base, 1).limit(most))).all()
-    return _grouped(found, lambda kind: with_query(URL, {"kind": kind}))
+    return _grouped(found, lambda kind: with_query(URL, {"kind": kind})), int(found[0].in_all) if found else 0
 
 
 def _by_kind(base: Select[Any], rows: int) -> Select[Any]:
@@ -105,6 +105,7 @@ def _by_kind(base: Select[Any], rows: int) -> Select[Any]:
             Problem.kind.label("of_kind"),
             func.max(RANK).label("rank"),
             func.count().label("problems"),
+            func.sum(func.count()).over().label("in_all"),
             func.sum(Problem.held_punches).label("all_punches"),
             func.sum(Problem.held_people).label("all_people"),
             func.min(Problem.since).label("first_since"),

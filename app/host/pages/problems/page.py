@@ -1,5 +1,6 @@
 """`/problems`: the list by kind, and one problem with its facts and its history. What people do with them: problem_acts.py."""
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -79,13 +80,21 @@ async def shown(ctx: Context, problem_id: int, message: str = "") -> Response[An
         message=message,
         row=row,
         kind=kinds()[row.kind],
-        history=[(WHAT[one.what], one, note_of(one, zone)) for one in await queries.history(ctx.db, problem_id)],
+        history=[(what, one, note_of(one, zone)) for what, one in told(await queries.history(ctx.db, problem_id))],
         people=await people_offered(ctx) if ctx.may(ACT) and row.closed_at is None else [],
         may_act=ctx.may(ACT),
         is_snoozed=row.snoozed_until is not None and row.snoozed_until > datetime.now(UTC),
         snoozes=SNOOZES,
         tools=tools(ctx),
     )
+
+
+def told(history: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Each line with what happened: what closed after a person's remedy did not close by itself."""
+    helped = False
+    for line in history:
+        yield "Mended" if helped and line.what == "closed" else WHAT[line.what], line
+        helped = line.what == "remedy" or (helped and line.what not in ("opened", "opened_again"))
 
 
 def tools(ctx: Context) -> dict[str, Any]:

@@ -66,8 +66,13 @@ async def _remedy(ctx: Context, ids: Sequence[int], given: Given) -> int:
     return await remedies.run(ctx, ids, given["choice"])
 
 
+def _within(label: str) -> str:
+    """Inside a sentence: the day of the week keeps its capital."""
+    return label[0].lower() + label[1:]
+
+
 def _snoozed(label: str, said: str) -> ProblemAct:
-    asks = f"Snooze {{}} {label[0].lower()}{label[1:]}"
+    asks = f"Snooze {{}} {_within(label)}"
     consequence = f"They leave this list {said}, and come back by themselves. Those that are mended meanwhile close."
     return ProblemAct(asks, "Snoozing problems", "snoozed", consequence, _snooze)
 
@@ -173,7 +178,7 @@ async def snooze(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Re
     if word not in ("", *SNOOZES):
         raise Invalid("Choose one of the snoozes that the page offers.")
     await _snooze(ctx, [problem_id], await snooze_until(ctx, word))
-    said = f"The problem is snoozed {SNOOZES[word].lower()}." if word else "The problem stands in the list again."
+    said = f"The problem is snoozed {_within(SNOOZES[word])}." if word else "The problem stands in the list again."
     return await _back(ctx, problem_id, said)
 
 

@@ -72,7 +72,7 @@ COLUMNS = (
     # Of equal severity, those that hold most punches do most harm.
     Column("severity", "Severity", lambda row: SEVERITIES[row.severity], _HARM),
     Column("title", "Problem", lambda row: row.title, Problem.title, titles=True),
-    Column("kind", "Kind", lambda row: label_of(row.kind), shown=False),
+    Column("kind", "Kind", lambda row: label_of(row.kind), shown=False, always=True),
     Column("detail", "What to do", lambda row: row.detail, shown=False),
     Column("since", "Since", lambda row: row.since, Problem.since),
     Column(
@@ -84,12 +84,13 @@ COLUMNS = (
         hint="Punches that it keeps from counting",
     ),
     Column("held_people", "People", lambda row: row.held_people, Problem.held_people, numeric=True),
-    Column("department", "Department", lambda row: row.department, DEPARTMENT, shown=False),
-    Column("terminal", "Terminal", lambda row: row.terminal, _SHOWN_TERMINAL, shown=False),
+    Column("department", "Department", lambda row: row.department, DEPARTMENT, shown=False, always=True),
+    Column("terminal", "Terminal", lambda row: row.terminal, _SHOWN_TERMINAL, shown=False, always=True),
     Column("assignee", "Assigned to", lambda row: row.assignee, User.name),
     Column("snoozed_until", "Snoozed until", lambda row: row.snoozed_until, Problem.snoozed_until, shown=False),
     Column("closed_at", "Closed", lambda row: row.closed_at, Problem.closed_at, shown=False),
     Column("closed_by", "How", lambda row: CLOSED_BY.get(row.closed_by or ""), Problem.closed_by, shown=False),
+    Column("id", "Number", lambda row: row.id, shown=False, always=True),
     Column("actions", "", lambda _: None),
 )
 

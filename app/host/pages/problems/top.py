@@ -29,7 +29,7 @@ class ProblemLine:
 
 @dataclass(frozen=True, slots=True)
 class TopOfProblems:
-    """`number` of open problems in all, snoozed ones included; `url` lists them, "" for who may not open that list."""
+    """`number` of open problems in all, without snoozed ones, as the list shows them; `url` lists them, "" for who may not open that list."""
 
     lines: Sequence[ProblemLine]
     number: int
@@ -38,8 +38,8 @@ class TopOfProblems:
 
 async def top(ctx: Context) -> TopOfProblems:
     """Of the kinds whose page the person may open. One statement, and none where nothing is open."""
-    number, may = open_problems(ctx), ctx.may(SEE)
-    found = await groups.top(ctx, base(ctx, MultiDict()), MOST) if number else []
+    may = ctx.may(SEE)
+    found, number = await groups.top(ctx, base(ctx, MultiDict()), MOST) if open_problems(ctx) else ([], 0)
     return TopOfProblems([_line(one, may=may) for one in found], number, URL if may else "")
 
 
