@@ -98,7 +98,7 @@ PERMISSIONS = (
             Permission(
                 "admin.backups",
                 "Watch backups",
-                "Make the address that backups call, and say when the next call is expected; on the platform.",
+                "Make the address that backups call, and say when the next call is expected, on the platform.",
             ),
             Permission("admin.audit", "Read the audit", "See who did what, with the values before and after."),
             Permission("admin.jobs", "See jobs", "See background work and workers, and retry what failed."),
