@@ -630,7 +630,7 @@ BESIDE_THEM = [
     *sorted((ROOT / "static" / "js").glob("*.js")),
     *sorted((ROOT / "static" / "css").glob("*.css")),
     *sorted((ROOT / "migrations").rglob("*.py")),
-    *sorted(path for path in (ROOT / "deploy").rglob("*") if path.is_file()),
+    *sorted(path for path in (ROOT / "deploy").rglob("*") if path.is_file() and path.suffix != ".pyc"),
 ]
 
 

@@ -170,7 +170,9 @@ def secrets_of(keys: KeyRing, workspace: str, endpoint: WebhookEndpoint, now: da
 
 
 def place_of(workspace: str, column: str, uid: UUID) -> Place:
-    return Place("webhook_endpoints", column, workspace, str(uid))
+    if column == "secret_before":
+        return Place("webhook_endpoints", "secret_before", workspace, str(uid))
+    return Place("webhook_endpoints", "secret", workspace, str(uid))
 
 
 def _opened(keys: KeyRing, workspace: str, uid: UUID, column: str, sealed: str | None) -> str | None:

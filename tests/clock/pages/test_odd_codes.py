@@ -10,6 +10,7 @@ from sqlalchemy import update
 
 from app.clock.models import Connection
 from app.db.session import Database
+from app.problems import looking
 from tests.clock.mirrored import connect, mirror_person, mirror_terminal, punch
 from tests.clock.pages.test_transactions import import_all
 from tests.conftest import Browser
@@ -79,9 +80,11 @@ async def test_a_terminal_leads_to_exactly_its_punches(crowd: None, bob: Browser
     assert sorted(await followed(bob, "/clock_devices", "/clock_transactions?terminal=")) == EACH_ALONE
 
 
-async def test_a_warning_leads_to_exactly_its_terminal(crowd: None, bob: Browser) -> None:
-    board = (await bob.get("/clock")).text
-    found = re.findall(r'href="(/clock_devices\?serial=[^"]*)"', board)
+async def test_a_problem_leads_to_exactly_its_terminal(crowd: None, database: Database, bob: Browser) -> None:
+    async with database.transaction() as db:
+        await looking.look(db)
+    listed = (await bob.get("/problems?kind=terminal_skew&per_page=200")).text
+    found = sorted(set(re.findall(r'href="(/clock_devices\?serial=[^"]*)"', listed)))
     assert len(found) == len(CODES)
     for url in found:
         assert len(re.findall(r">Gate \d+</a>", (await bob.get(html.unescape(url))).text)) == 1
