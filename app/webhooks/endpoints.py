@@ -45,7 +45,7 @@ async def add(db: AsyncSession, keys: KeyRing, actor: Actor, url: str, types: Co
         raise Conflict(f"A workspace has at most {MOST} webhooks. Remove one first.")
     uid, secret = uuid4(), _new_secret()
     values = {"uid": uid, "url": url, "types": chosen, "made_by": ""}
-    values["secret"] = keys.seal(secret, place_of(workspace_of(db), "secret", uid))
+    values["secret"] = keys.seal(secret, place(workspace_of(db), uid))
     endpoint_id = (await db.execute(insert(WebhookEndpoint).values(values).returning(WebhookEndpoint.id))).scalar_one()
     await audit.record(db, actor, "webhook.add", "webhook", endpoint_id, after=_told(url, chosen))
     return MadeWebhook(endpoint_id, url, tuple(chosen), secret)
@@ -107,10 +107,10 @@ async def rotate(db: AsyncSession, keys: KeyRing, actor: Actor, endpoint_id: int
     """The new secret, shown once. Events are signed with both for BOTH_VALID. Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)
     workspace, secret = workspace_of(db), _new_secret()
-    before = _opened(keys, workspace, endpoint.uid, "secret", endpoint.secret)
-    endpoint.secret_before = before and keys.seal(before, place_of(workspace, "secret_before", endpoint.uid))
+    before = _opened(keys, place(workspace, endpoint.uid), endpoint.secret)
+    endpoint.secret_before = before and keys.seal(before, place_before(workspace, endpoint.uid))
     endpoint.before_until = datetime.now(UTC) + BOTH_VALID
-    endpoint.secret = keys.seal(secret, place_of(workspace, "secret", endpoint.uid))
+    endpoint.secret = keys.seal(secret, place(workspace, endpoint.uid))
     endpoint.updated_at = datetime.now(UTC)
     await audit.record(db, actor, "webhook.rotate", "webhook", endpoint_id)
     return secret
@@ -161,25 +161,28 @@ async def all_of(db: AsyncSession) -> Sequence[WebhookEndpoint]:
 
 def secrets_of(keys: KeyRing, workspace: str, endpoint: WebhookEndpoint, now: datetime) -> tuple[str, ...]:
     """What events are signed with, the newest first; none where no key opens it."""
-    newest = _opened(keys, workspace, endpoint.uid, "secret", endpoint.secret)
+    newest = _opened(keys, place(workspace, endpoint.uid), endpoint.secret)
     if newest is None:
         return ()
     is_valid = endpoint.before_until is not None and endpoint.before_until > now
-    before = _opened(keys, workspace, endpoint.uid, "secret_before", endpoint.secret_before) if is_valid else None
+    before = _opened(keys, place_before(workspace, endpoint.uid), endpoint.secret_before) if is_valid else None
     return (newest, before) if before else (newest,)
 
 
-def place_of(workspace: str, column: str, uid: UUID) -> Place:
-    if column == "secret_before":
-        return Place("webhook_endpoints", "secret_before", workspace, str(uid))
+def place(workspace: str, uid: UUID) -> Place:
     return Place("webhook_endpoints", "secret", workspace, str(uid))
 
 
-def _opened(keys: KeyRing, workspace: str, uid: UUID, column: str, sealed: str | None) -> str | None:
+def place_before(workspace: str, uid: UUID) -> Place:
+    """Of the secret that was replaced, while it is still valid."""
+    return Place("webhook_endpoints", "secret_before", workspace, str(uid))
+
+
+def _opened(keys: KeyRing, where: Place, sealed: str | None) -> str | None:
     if sealed is None:
         return None
     try:
-        return keys.open(sealed, place_of(workspace, column, uid)).reveal()
+        return keys.open(sealed, where).reveal()
     except SecretError:
         return None
 
