@@ -303,7 +303,7 @@ class TestBulk:
     async def test_the_remedy_of_many_runs_where_it_is_safe(self, database: Database, alice: Browser) -> None:
         await fail_a_job(database)
         answer = await self.agreed(alice, "?kind=job_failed", action="remedy", all="1")
-        assert "1 problem was given their remedy." in answer.text
+        assert "1 problem was given the remedy." in answer.text
         async with database.transaction() as db:
             assert await db.scalar(select(Job.status)) == "queued"
 
@@ -337,7 +337,7 @@ class TestBulk:
             await mirror_person(db, "code_disabled-0")
         helped, left = await have(database, "code_disabled", 2, subject_type="code", facts={"code": "1"})
         said = await self.agreed(alice, "?kind=code_disabled", action="remedy", all="1")
-        assert "1 of 2 problems were given their remedy; 1 stays as it is." in said.text
+        assert "1 of 2 problems were given the remedy; 1 stays as it is." in said.text
         for one, times in ((helped, 1), (left, 0)):
             assert (await alice.get(f"/problems/{one}")).text.count("<strong>Remedy</strong>") == times
 

@@ -81,7 +81,7 @@ ACTS = {
     "remedy": ProblemAct(
         "Apply the remedy to {}",
         "Applying remedies",
-        "given their remedy",
+        "given the remedy",
         "Each gets the remedy that its row offers, and closes by itself once it is mended.",
         _remedy,
     ),
