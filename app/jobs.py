@@ -26,7 +26,7 @@ from app.accounts import audit
 from app.accounts.models import Job
 from app.db.among import among
 from app.db.direct import Direct
-from app.db.session import workspace_of
+from app.db.session import before_commit, workspace_of
 from app.errors import Conflict, NotFound
 from app.pace import PACE
 from app.parts import Parts
@@ -39,6 +39,7 @@ WORKER_SILENT_AFTER = PACE.stale_after * 1.5
 DIED = "Its worker stopped during attempt {}, the last one. Retry it, or read the worker's log."
 # Those that wait behind them are found at a later look; each look wakes what still waits again.
 WOKEN_AT_ONCE = 50
+_AT_END = "jobs_at_end"
 _OPEN = text("status IN ('queued', 'running')")
 _NOTIFY = text("SELECT pg_notify(:channel, '')")
 _REQUEST_AFTER = Direct("""
@@ -108,6 +109,20 @@ async def request_after(db: AsyncSession, name: str) -> None:
     waits behind it."""
     if await request(db, name) is None:
         await request(db, name, key=f"{name}:next")
+
+
+def request_at_end(db: AsyncSession, name: str) -> None:
+    """The same, once and as the last thing of the transaction. Others ask for the same job, and who had asked in between would keep
+    them waiting to the end, perhaps for each other."""
+    asked: set[str] = db.info.setdefault(_AT_END, set())
+    if not asked:
+        before_commit(db, _request_all)
+    asked.add(name)
+
+
+async def _request_all(db: AsyncSession) -> None:
+    for name in sorted(db.info.pop(_AT_END)):
+        await request_after(db, name)
 
 
 async def request_past_session(connection: asyncpg.Connection, workspace: str, name: str) -> None:

@@ -32,7 +32,7 @@ async def note(db: AsyncSession, moved: ProblemsMoved) -> None:
     """Listens to problems. Two statements in the transaction of the cause; a worker does the rest."""
     row = {"opened": [one.id for one in moved.opened], "closed": [one.id for one in moved.closed], "quiet": moved.quiet}
     await db.execute(insert(AlertNews).values(row))
-    await jobs.request_after(db, JOB)
+    jobs.request_at_end(db, JOB)
 
 
 async def spread(db: AsyncSession, people: Mapping[int, AlertReader], now: datetime) -> bool:

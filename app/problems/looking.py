@@ -17,7 +17,7 @@ from app import jobs
 from app.db.among import among
 from app.db.direct import Compiled, driver
 from app.db.rows import affected
-from app.db.session import PLATFORM, before_commit, workspace_of
+from app.db.session import PLATFORM, workspace_of
 from app.problems import storing
 from app.problems.findings import Fact, Finding
 from app.problems.kinds import FactSelect, fact_selects, kinds, told
@@ -25,7 +25,6 @@ from app.problems.merging import KnownProblem, merge
 from app.problems.models import Problem, ProblemSweep
 
 JOB = "problems_sweep"
-_ASKED = "problems_sweep_asked"
 # When the lock of the workspace's problems is taken, the look is done a little later.
 AGAIN_AFTER = timedelta(seconds=3)
 CLOSED_KEPT = timedelta(days=90)
@@ -64,16 +63,8 @@ async def look(db: AsyncSession, wanted: Collection[str] | None = None) -> bool:
 
 
 async def look_soon(db: AsyncSession) -> None:
-    """Asks for a sweep right after this transaction: who acts on a page does not wait for a look over all that is open. Once, as the
-    last thing of the transaction: others ask for the same job."""
-    if not db.info.get(_ASKED):
-        db.info[_ASKED] = True
-        before_commit(db, _ask)
-
-
-async def _ask(db: AsyncSession) -> None:
-    db.info[_ASKED] = False
-    await jobs.request_after(db, JOB)
+    """Asks for a sweep right after this transaction: who acts on a page does not wait for a look over all that is open."""
+    jobs.request_at_end(db, JOB)
 
 
 async def tell(db: AsyncSession, of: Collection[str], findings: Iterable[Finding]) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.db.direct import driver
-from app.db.session import Database, before_commit, workspace_of
+from app.db.session import Database, workspace_of
 
 JOB = "send_webhooks"
 # An event names so many, or counts them.
@@ -29,7 +29,6 @@ WHERE EXISTS (SELECT FROM webhook_endpoints e WHERE e.active AND f.type = ANY(e.
 RETURNING id
 """
 _RELEASE = "UPDATE webhook_facts SET due_at = now() WHERE cause = $1 AND due_at > now()"
-_ASKED = "webhooks_asked"
 
 
 @dataclass(slots=True)
@@ -77,10 +76,8 @@ async def _write(db: AsyncSession, facts: list[dict[str, Any]]) -> None:
 
 
 def ask_at_end(db: AsyncSession) -> None:
-    """Once, as the last thing of the transaction."""
-    if not db.info.get(_ASKED):
-        db.info[_ASKED] = True
-        before_commit(db, ask)
+    """Asks for the job that sends, once."""
+    jobs.request_at_end(db, JOB)
 
 
 async def ask(db: AsyncSession) -> None:
