@@ -32,6 +32,24 @@ class Problem(Base):
         Index("problems_assigned", "assigned_to", "id", postgresql_where=text("assigned_to IS NOT NULL")),
         Index("problems_closed", "closed_at", postgresql_where=text("closed_at IS NOT NULL")),
         Index("problems_changed", "updated_at", "id"),
+        # Groups, their sums and their first rows come from it alone.
+        Index(
+            "problems_harm",
+            "kind",
+            text("held_punches DESC"),
+            "since",
+            "id",
+            postgresql_include=["severity", "held_people", "snoozed_until"],
+            postgresql_where=_OPEN,
+        ),
+        Index(
+            "problems_snoozed",
+            "kind",
+            "snoozed_until",
+            postgresql_where=text("closed_at IS NULL AND snoozed_until IS NOT NULL"),
+        ),
+        Index("problems_department", text("(facts ->> 'department')"), "kind", postgresql_where=_OPEN),
+        Index("problems_terminal", text("(facts ->> 'terminal')"), "kind", postgresql_where=_OPEN),
     )
 
     id: Mapped[Id]

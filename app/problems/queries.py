@@ -19,9 +19,11 @@ from app.problems.models import Problem, ProblemChange
 # `unclosed` are all that are not closed: `open` those to do now, `snoozed` those that are put off.
 State = Literal["open", "snoozed", "unclosed", "closed", "all"]
 IS_OPEN = Problem.closed_at.is_(None)
-IS_SNOOZED: ColumnElement[bool] = and_(IS_OPEN, func.coalesce(Problem.snoozed_until > func.now(), False))
+# What is open and put off, and what is open and to do now; each in a form that its index serves.
+IS_SNOOZED: ColumnElement[bool] = and_(IS_OPEN, Problem.snoozed_until.is_not(None), Problem.snoozed_until > func.now())
+IS_TO_DO: ColumnElement[bool] = and_(IS_OPEN, or_(Problem.snoozed_until.is_(None), Problem.snoozed_until <= func.now()))
 _IN: Mapping[State, ColumnElement[bool]] = {
-    "open": and_(IS_OPEN, or_(Problem.snoozed_until.is_(None), Problem.snoozed_until <= func.now())),
+    "open": IS_TO_DO,
     "snoozed": IS_SNOOZED,
     "unclosed": IS_OPEN,
     "closed": Problem.closed_at.is_not(None),

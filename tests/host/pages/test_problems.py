@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, select, text, update
 
 from app.accounts import accounts, roles
 from app.accounts.audit import COMMAND_LINE
@@ -16,7 +16,7 @@ from app.accounts.models import Job
 from app.clock.models import Device
 from app.db.session import Database
 from app.host.pages.problems import page as problem_page
-from app.host.pages.problems import snoozes
+from app.host.pages.problems import places, snoozes
 from app.problems import counting, looking
 from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem, ProblemChange
@@ -184,6 +184,27 @@ class TestRights:
             answer = await alice.fragment(url)
             assert answer.status_code == 200
             assert "<html" not in answer.text
+
+
+async def test_the_places_of_many_problems_are_offered_without_reading_each(database: Database) -> None:
+    """Each place once, of the kinds that the person sees; terminals by their names where a problem of one tells it."""
+    facts = {"department": "Canteen", "terminal": "T/1"}
+    await have(database, "job_failed", 300, facts=facts)
+    await have(database, "import_failed", 300, facts={"department": "Kitchen", "terminal": "T/2"})
+    await have(database, "terminal_offline", 1, facts={"terminal": "T/1", "name": "Gate"}, subject_type="terminal")
+    await have(database, "conflict", 1, facts={"department": "Closed"}, closed_at=datetime.now(UTC), closed_by="itself")
+    async with database.transaction() as db:
+        await db.execute(text("ANALYZE problems"))
+        await db.execute(text("SET LOCAL enable_seqscan = off"))
+        seen = ("job_failed", "terminal_offline", "conflict")
+        assert await places.offered(db, seen) == ({"Canteen": "Canteen"}, {"T/1": "Gate"})
+        every = await places.offered(db, (*seen, "import_failed"))
+        assert every == ({"Canteen": "Canteen", "Kitchen": "Kitchen"}, {"T/1": "Gate", "T/2": "T/2"})
+        plan = await db.execute(
+            text(f"EXPLAIN (ANALYZE, COSTS off) {places._OFFERED.text}"), {"seen": [*seen, "import_failed"]}
+        )
+        read = [int(n) for n in re.findall(r"actual time=\S+ rows=(\d+)", "\n".join(plan.scalars()))]
+        assert max(read) < 20, read
 
 
 async def test_the_palette_finds_problems_and_the_way_to_all_of_them(

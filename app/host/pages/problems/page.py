@@ -19,6 +19,7 @@ from app.host.pages.problems.problem_list import (
     TONES,
     URL,
     base,
+    keys,
     label_of,
     spec_of,
 )
@@ -52,12 +53,13 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     spec, rows = await spec_of(ctx, query), base(ctx, query)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, spec, rows, kind)
-    load = groups.load if groups.is_wanted(query) else lists.load
+    grouped = groups.is_wanted(query)
+    view = await (groups.load(ctx, spec, rows) if grouped else lists.load(ctx, spec, rows, keys(rows)))
     return await page(
         ctx,
         "host/problems/list.html",
         fragment="list",
-        view=await load(ctx, spec, rows),
+        view=view,
         snoozed=await _snoozed(ctx),
         tools=tools(ctx),
     )

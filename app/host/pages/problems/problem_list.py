@@ -4,16 +4,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, ScalarSelect, Select, case, func, literal, select
+from sqlalchemy import BigInteger, ColumnElement, Select, case, func, literal, select
 
 from app.accounts.models import User
 from app.db.among import among
 from app.db.searching import contains
+from app.host.pages.problems import places
+from app.host.pages.problems.places import DEPARTMENT, TERMINAL
 from app.host.pages.problems.seen import ACT, kinds_seen
 from app.host.pages.problems.snoozes import SNOOZES
 from app.problems.kinds import ProblemKind, kinds
 from app.problems.models import Problem
-from app.problems.queries import IS_OPEN, IS_SNOOZED, shown_name
+from app.problems.queries import IS_OPEN, IS_SNOOZED, IS_TO_DO, shown_name
 from app.web.context import Context
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
 
@@ -25,10 +27,7 @@ CLOSED_BY = {"itself": "By itself", "person": "Dismissed"}
 RANK: ColumnElement[int] = case({"critical": 2, "warning": 1}, value=Problem.severity, else_=0)
 # Above whatever a problem may hold.
 _HARM = RANK * literal(10**12, BigInteger) + Problem.held_punches
-DEPARTMENT, TERMINAL = Problem.facts["department"].astext, Problem.facts["terminal"].astext
-# Problems of a terminal know what it is called, those of people only its serial number.
-_TERMINAL_NAME = case((Problem.subject_type == "terminal", Problem.facts["name"].astext))
-_SHOWN_TERMINAL = func.coalesce(_TERMINAL_NAME, TERMINAL)
+_SHOWN_TERMINAL = func.coalesce(places.TERMINAL_NAME, TERMINAL)
 _COLUMNS: tuple[Any, ...] = (
     Problem.id,
     Problem.kind,
@@ -98,7 +97,12 @@ COLUMNS = (
 def base(ctx: Context, query: Query) -> Select[Any]:
     """Of the kinds that the person sees. Snoozed and closed ones are left out unless the address asks for them."""
     rows = BASE.where(among(Problem.kind, kinds_seen(ctx)))
-    return rows if str(query.get("state") or "").strip() else rows.where(IS_OPEN, ~IS_SNOOZED)
+    return rows if str(query.get("state") or "").strip() else rows.where(IS_TO_DO)
+
+
+def keys(rows: Select[Any]) -> Select[Any]:
+    """The ids of the rows of `base`: a page is found by them, before what else its rows show is read."""
+    return rows.with_only_columns(Problem.id)
 
 
 def only_kind(query: Query) -> str:
@@ -128,7 +132,7 @@ def label_of(kind: str) -> str:
 async def spec_of(ctx: Context, query: Query) -> ListSpec:
     """The list as this person sees it."""
     seen = kinds_seen(ctx)
-    offered = (await ctx.db.execute(_offered(seen))).one()
+    offered = await places.offered(ctx.db, seen)
     closed = query.get("state") == "closed"
     return ListSpec(
         name="problems",
@@ -187,15 +191,3 @@ def _filters(
 
 def _in_state(word: str) -> ColumnElement[bool]:
     return Problem.closed_at.is_not(None) if word == "closed" else IS_SNOOZED
-
-
-def _offered(seen: Collection[str]) -> Select[Any]:
-    """Departments and terminals of open problems: only what narrows the list is offered."""
-    here = among(Problem.kind, seen), IS_OPEN
-
-    def of(value: ColumnElement[str], shown: ColumnElement[str]) -> ScalarSelect[Any]:
-        pairs = select(value.label("value"), func.coalesce(func.max(shown), value).label("shown"))
-        found = pairs.where(*here, value != "").group_by(value).subquery()
-        return select(func.jsonb_object_agg(found.c.value, found.c.shown)).scalar_subquery()
-
-    return select(of(DEPARTMENT, DEPARTMENT).label("departments"), of(TERMINAL, _TERMINAL_NAME).label("terminals"))
