@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from sqlalchemy import func, select, update
 
-from app.accounts import identity
+from app.accounts import identity, one_time_links
 from app.accounts.models import ApiToken, OneTimeLink, Role, Tenant, User, UserRole
 from app.clock.profiles import RESOURCES
 from app.commands import clock_runs, frame
@@ -49,7 +49,7 @@ async def test_a_user_without_password_gets_a_link_that_sets_one(muster: Command
     assert ended.json["email"] == "ada@example.org"
     secret = ended.json["link"].removeprefix("https://muster.example/welcome/")
     async with database.transaction() as db:
-        assert await identity.link_owner(db, secret) == ended.json["id"]
+        assert await one_time_links.link_owner(db, secret) == ended.json["id"]
         roles = (
             select(Role.name).join(UserRole, UserRole.role_id == Role.id).where(UserRole.user_id == ended.json["id"])
         )

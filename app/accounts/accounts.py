@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Text, cast, delete, func, select, update
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import administrators, audit, identity, second_factor, user_types
+from app.accounts import administrators, audit, identity, one_time_links, second_factor, user_types
 from app.accounts.audit import Actor, AuditedChange
 from app.accounts.models import Role, User, UserRole
 from app.accounts.roles import EVERYTHING
@@ -105,7 +105,7 @@ async def create(db: AsyncSession, actor: Actor, new: NewUser, *, reach: frozens
     await _give(db, user_id, role_ids)
     after = {"email": email, "name": name, "type": new.kind, "roles": sorted(new.roles)}
     await audit.record(db, actor, "user.create", "user", user_id, after=after)
-    secret = await identity.make_link(db, user_id) if password_hash is None else None
+    secret = await one_time_links.make_link(db, user_id) if password_hash is None else None
     return CreatedUser(user_id, email, secret)
 
 
@@ -163,7 +163,7 @@ async def _deactivate(db: AsyncSession, actor: Actor, user_ids: Iterable[int]) -
     async with administrators.kept(db):
         changed = await _set_active(db, user_ids, active=False)
     for user_id in changed:
-        await identity.kill_links(db, user_id)
+        await one_time_links.kill_links(db, user_id)
         await end_others(db, user_id)
     changes = [AuditedChange(one, {"active": True}, {"active": False}) for one in changed]
     await audit.record_many(db, actor, "user.deactivate", "user", changes)
@@ -208,7 +208,7 @@ async def invite(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozens
     await administrators.check_reach(db, reach, user_id)
     if not row.active:
         raise Conflict(f"{row.name} is deactivated. Activate the account first.")
-    secret = await identity.make_link(db, user_id)
+    secret = await one_time_links.make_link(db, user_id)
     await audit.record(db, actor, "user.make_link", "user", user_id)
     return secret
 

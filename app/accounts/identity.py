@@ -1,19 +1,19 @@
-"""Accounts: passwords, sign-in with lock-out and second factor, one-time links. Pages are in app/host/pages/admin/sign_in.py."""
+"""Accounts: passwords, and sign-in with lock-out and second factor. Links for a first password: one_time_links.py. Pages are in
+app/host/pages/admin/sign_in.py.
+"""
 
 import asyncio
-import hashlib
-import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
-from sqlalchemy import ColumnElement, case, func, insert, select, update
+from sqlalchemy import ColumnElement, case, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import passkeys, second_factor
-from app.accounts.models import OneTimeLink, Tenant, User
+from app.accounts import one_time_links, passkeys, second_factor
+from app.accounts.models import Tenant, User
 from app.db.session import PLATFORM, Database
 from app.errors import Invalid
 from app.secrets import KeyRing
@@ -22,8 +22,6 @@ from app.wording.marked import marked
 SHORTEST_PASSWORD = 12
 LOCK_AFTER = 5
 LOCKED_FOR = timedelta(minutes=15)
-LINK_LIFE = timedelta(days=3)
-RESET_LIFE = timedelta(minutes=30)
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 # Checked when there is no such account, so that a stranger cannot tell by the time it takes: so it has the hasher's own costs.
 # Written out, since making it at each start took as long as somebody's sign-in.
@@ -163,52 +161,10 @@ async def _forgive(database: Database, user_id: int) -> None:
         await session.execute(update(User).where(User.id == user_id).values(**values))
 
 
-async def make_link(db: AsyncSession, user_id: int) -> str:
-    """A one-time secret for `/welcome/SECRET`, where its owner sets a password. Older links of the user die."""
-    await kill_links(db, user_id)
-    return await _new_link(db, user_id, LINK_LIFE)
-
-
-async def make_reset_link(db: AsyncSession, user_id: int) -> str:
-    """The same for a person who forgot the password, for a short time. Older links stay: a stranger who knows the address
-    can ask for it, too."""
-    return await _new_link(db, user_id, RESET_LIFE)
-
-
-async def _new_link(db: AsyncSession, user_id: int, life: timedelta) -> str:
-    secret = secrets.token_urlsafe(32)
-    expires_at = datetime.now(UTC) + life
-    await db.execute(insert(OneTimeLink).values(token_hash=_hash(secret), user_id=user_id, expires_at=expires_at))
-    return secret
-
-
-async def kill_links(db: AsyncSession, user_id: int) -> None:
-    """Those of the user that were not used yet never will be."""
-    unused = update(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.used_at.is_(None))
-    await db.execute(unused.values(used_at=datetime.now(UTC)))
-
-
-async def link_owner(db: AsyncSession, secret: str) -> int | None:
-    """Whose unused link this is, or None."""
-    found = select(OneTimeLink.user_id).where(
-        OneTimeLink.token_hash == _hash(secret),
-        OneTimeLink.used_at.is_(None),
-        OneTimeLink.expires_at > datetime.now(UTC),
-    )
-    return await db.scalar(found)
-
-
 async def use_link(db: AsyncSession, secret: str, password: str) -> int | None:
     """Sets the password and burns the link; returns the user's id, or None when the link is dead by now."""
     password_hash = await hash_password(password)
-    now = datetime.now(UTC)
-    burnt = (
-        update(OneTimeLink)
-        .where(OneTimeLink.token_hash == _hash(secret), OneTimeLink.used_at.is_(None), OneTimeLink.expires_at > now)
-        .values(used_at=now)
-        .returning(OneTimeLink.user_id)
-    )
-    user_id: int | None = await db.scalar(burnt)
+    user_id = await one_time_links.burn(db, secret)
     if user_id is not None:
         await set_password(db, user_id, password_hash)
     return user_id
@@ -217,10 +173,6 @@ async def use_link(db: AsyncSession, secret: str, password: str) -> int | None:
 async def set_password(db: AsyncSession, user_id: int, password_hash: str) -> None:
     """A new password also lifts a lock-out, and links that were made before it end. Ending the user's sessions is the caller's
     (app.accounts.sessions)."""
-    await kill_links(db, user_id)
+    await one_time_links.kill_links(db, user_id)
     values = {"password_hash": password_hash, "password_changed_at": datetime.now(UTC)}
     await db.execute(update(User).where(User.id == user_id).values(**values, failed_sign_ins=0, locked_until=None))
-
-
-def _hash(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode()).digest()

@@ -35,7 +35,7 @@ def user_create(
     """Add a user. Without a password it prints a one-time link, where the person sets one."""
     from app.accounts import accounts
     from app.accounts.audit import COMMAND_LINE
-    from app.accounts.identity import LINK_LIFE
+    from app.accounts.one_time_links import LINK_LIFE
 
     password = first_line_of_stdin() if password_stdin else None
     new = accounts.NewUser(email, name, kind, roles, password)

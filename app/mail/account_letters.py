@@ -7,9 +7,9 @@ from types import MappingProxyType
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import identity
-from app.accounts.identity import LINK_LIFE, RESET_LIFE
+from app.accounts import one_time_links
 from app.accounts.models import Tenant, User
+from app.accounts.one_time_links import LINK_LIFE, RESET_LIFE
 from app.db.session import PLATFORM
 from app.mail import outbox
 from app.mail.kinds import MailInTurn, Writers
@@ -89,7 +89,7 @@ async def tell_of(parts: Parts, db: AsyncSession, user_id: int, act: str) -> Non
 async def write_link(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
     """None once the link was used, or another one took its place."""
     secret = mail.facts["secret"]
-    owner = await _active(db, await identity.link_owner(db, secret))
+    owner = await _active(db, await one_time_links.link_owner(db, secret))
     if owner is None:
         return None
     say = speech_of(owner)
@@ -118,9 +118,9 @@ async def write_reset(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lette
     if owner is None:
         return None
     if "secret" not in mail.facts:
-        mail.facts["secret"] = await identity.make_reset_link(db, owner.id)
+        mail.facts["secret"] = await one_time_links.make_reset_link(db, owner.id)
         mail.expires_at = datetime.now(UTC) + RESET_LIFE
-    elif await identity.link_owner(db, mail.facts["secret"]) != owner.id:
+    elif await one_time_links.link_owner(db, mail.facts["secret"]) != owner.id:
         return None
     say = speech_of(owner)
     return Letter(

@@ -10,7 +10,7 @@ import pytest
 from argon2 import Parameters, PasswordHasher, extract_parameters
 from sqlalchemy import func, select, update
 
-from app.accounts import identity, second_factor
+from app.accounts import identity, one_time_links, second_factor
 from app.accounts.identity import Attempt, SecondFactorNeeded, SignInRefused
 from app.accounts.models import ApiToken, OneTimeLink, Session, Tenant
 from app.db.session import Database
@@ -378,7 +378,7 @@ async def test_the_database_holds_neither_session_ids_nor_link_secrets(visitor: 
     user_id = await give_password(database, "alice")
     await submit_sign_in(visitor, "alice")
     async with database.shared_transaction() as db:
-        secret = await identity.make_link(db, user_id)
+        secret = await one_time_links.make_link(db, user_id)
         kept = (await db.scalars(select(Session.id_hash))).all() + (
             await db.scalars(select(OneTimeLink.token_hash))
         ).all()
@@ -390,7 +390,7 @@ async def test_the_database_holds_neither_session_ids_nor_link_secrets(visitor: 
 async def link_for(database: Database, short: str) -> str:
     user = await user_of(database, short)
     async with database.shared_transaction() as db:
-        return await identity.make_link(db, user.id)
+        return await one_time_links.make_link(db, user.id)
 
 
 async def test_a_link_sets_the_password_signs_in_and_is_used_up(visitor: Browser, database: Database) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 
-from app.accounts.identity import RESET_LIFE
+from app.accounts.one_time_links import RESET_LIFE
 from app.mail import outbox
 from app.mail.account_letters import send_reset
 from app.web.context import Context

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from litestar import Response
 
-from app.accounts.identity import LINK_LIFE
+from app.accounts.one_time_links import LINK_LIFE
 from app.mail.account_letters import send_link
 from app.web.context import Context
 from app.web.pages import page, shown_once

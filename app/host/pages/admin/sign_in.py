@@ -11,7 +11,7 @@ from litestar.enums import MediaType
 from litestar.params import FromPath
 from litestar.response import Redirect
 
-from app.accounts import audit, identity, passkeys, second_factor, tokens
+from app.accounts import audit, identity, one_time_links, passkeys, second_factor, tokens
 from app.accounts.passkey_site import PasskeySite, site_of
 from app.accounts.sessions import end_others
 from app.errors import NotFound, NotSignedIn
@@ -160,7 +160,7 @@ async def set_password(ctx: NamedDependency[Context], secret: FromPath[str]) -> 
 
 
 async def _owner(ctx: Context, secret: str) -> int:
-    user_id = await identity.link_owner(ctx.db, secret)
+    user_id = await one_time_links.link_owner(ctx.db, secret)
     if user_id is None:
         raise _dead()
     return user_id

@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.accounts import administrators, tenant_administrators, tenants
-from app.accounts.identity import LINK_LIFE
+from app.accounts.one_time_links import LINK_LIFE
 from app.accounts.roles import EVERYTHING
 from app.errors import Forbidden, Invalid
 from app.host.pages.admin.link_page import LinkOwner, link_page
