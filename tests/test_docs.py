@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from app.clock.bindings.similar_names import SIMILAR
-from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, TcCode
+from app.clock.codes import BINDING_STATES, TcCode
 from app.clock.days import CHECK_DAYS, LIVE_DAYS
 from app.clock.mirror.terminal_skew import RECENT
 from app.clock.module import JOBS
+from app.clock.outcomes import GROUP_LABELS, OUTCOMES
 from app.clock.pages.setting_fields import ABOUT, FORM
 from app.clock.pairing.shifts import DAY
 from app.clock.profiles import PROFILES

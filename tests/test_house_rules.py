@@ -27,6 +27,7 @@ PURE = {
     "app/clock/days.py",
     "app/clock/failure_words.py",
     "app/clock/figures/thresholds.py",
+    "app/clock/outcomes.py",
     "app/clock/pairing/inputs.py",
     "app/clock/pairing/judge.py",
     "app/clock/pairing/lanes.py",
@@ -70,6 +71,7 @@ PURE = {
     "app/surveys/ledger/walking.py",
     "app/surveys/mine/words.py",
     "app/surveys/question_details.py",
+    "app/surveys/question_types.py",
     "app/surveys/pages/me/words.py",
     "app/surveys/ratings/figures.py",
     "app/surveys/results/figures.py",
@@ -135,7 +137,7 @@ LAYERS = {
         "punches",
         "zones",
         "failure_words pairing parsing remote",
-        "codes models days profiles zone_words",
+        "codes outcomes models days profiles zone_words",
     ),
     "app.surveys": (
         "module",
@@ -156,7 +158,7 @@ LAYERS = {
         "models item",
         "showing translations",
         "question_details rounds",
-        "words decimals",
+        "question_types words decimals",
     ),
     "app.host": (
         "module",
@@ -484,7 +486,7 @@ def test_a_name_that_leads_to_nothing_is_found(stale: str) -> None:
     [
         "Lists are in punches/queries.py; verbs in bindings/actions and `app/clock/bindings/rows.py`.",
         "Its neighbour is dashboard.py; the only one of its name is count_check.py.",
-        "app.clock.codes.Outcome.IMPORTED, app.clock.codes, `rows.write`, `employee.deactivate`, and/or",
+        "app.clock.outcomes.Outcome.IMPORTED, app.clock.codes, `rows.write`, `employee.deactivate`, and/or",
         "`app/MODULE/pages/NAME.py`, docs/clock-servers.md, tests/clock/pairing/test_why.py, a rate/hour",
     ],
 )

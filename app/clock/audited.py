@@ -1,7 +1,8 @@
 """What the audit calls the fields of the clock: as its pages do."""
 
-from app.clock.codes import BINDING_STATES, OUTCOMES
+from app.clock.codes import BINDING_STATES
 from app.clock.mirror import devices
+from app.clock.outcomes import OUTCOMES
 from app.clock.pages.connecting import FORM
 from app.clock.pages.employee_list import METHODS
 from app.clock.pages.setting_fields import DIRECTIONS

@@ -45,8 +45,8 @@ def _condition(
 ) -> "ColumnElement[bool]":
     from sqlalchemy import and_, true
 
-    from app.clock.codes import Outcome
     from app.clock.models import Punch
+    from app.clock.outcomes import Outcome
 
     if outcome is not None and outcome not in set(Outcome):
         raise click.UsageError(f"there is no outcome {outcome}; there are {', '.join(Outcome)}")

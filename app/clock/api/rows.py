@@ -8,7 +8,8 @@ import msgspec
 from app.api.envelope import Code, Count, Day, Id, Instant, Line, Local, Prose
 from app.api.parameters import MOST_DAYS
 from app.clock.api.people import PhotoUrl, States
-from app.clock.codes import OUTCOMES, Outcome, punch_label, verify_label
+from app.clock.codes import punch_label, verify_label
+from app.clock.outcomes import OUTCOMES, Outcome
 from app.texts import day, instant, local
 
 Temperature = Annotated[float, msgspec.Meta(ge=-50, le=100)]

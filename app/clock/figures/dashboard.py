@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import and_, bindparam, case, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.codes import OUTCOMES, BindingState, Outcome, OutcomeGroup
+from app.clock.codes import BindingState
 from app.clock.days import LONGEST_OFFSET
 from app.clock.models import Binding, Punch, PunchCount, StaleDay, SyncRun
+from app.clock.outcomes import OUTCOMES, Outcome, OutcomeGroup
 from app.clock.punches import settled
 from app.clock.punches.day_counts import NOT_JUDGED
 from app.clock.review.settling import GONE_WAITS

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import String, and_, func, literal, select, text, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.codes import BindingState, Outcome
+from app.clock.codes import BindingState
 from app.clock.days import CLOCKS_APART, DAY
 from app.clock.figures.completeness import complete_up_to
 from app.clock.models import (
@@ -25,6 +25,7 @@ from app.clock.models import (
     StaleDay,
     SyncRun,
 )
+from app.clock.outcomes import Outcome
 from app.clock.punches.day_counts import count_by_day
 from app.clock.zones import zone_day
 from app.texts import day, instant

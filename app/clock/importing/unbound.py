@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.codes import Outcome
 from app.clock.importing import rows as import_rows
+from app.clock.outcomes import Outcome
 from app.clock.pairing.shifts import AHEAD, REACH
 from app.clock.punches.daily_totals import noting_days
 from app.clock.punches.settled import ended_where

@@ -12,12 +12,13 @@ from app.charts.bars import BarHeads, BarRow, StatePart
 from app.charts.columns import DayColumn, Series
 from app.charts.compared import Noun, PeriodPair, compare
 from app.clock import failure_words, zones
-from app.clock.codes import BINDING_STATES, GROUP_LABELS, OUTCOMES, BindingState, Outcome
+from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.connection import saved as connection
 from app.clock.figures import completeness, dashboard, earlier
 from app.clock.figures import status as status_figures
 from app.clock.figures.dashboard import BAR_DAYS, GROUPS, PERSON_DAYS, DayBar, Punches
 from app.clock.mirror import cursors, set_aside
+from app.clock.outcomes import GROUP_LABELS, OUTCOMES, Outcome
 from app.clock.pages import health, setup
 from app.clock.pages.sync.run_words import STATUS_LABELS
 from app.clock.punches import changes

@@ -17,9 +17,10 @@ from app.clock.bindings.accepting import Accepting
 from app.clock.bindings.adding import Adding
 from app.clock.bindings.queries import Foretold
 from app.clock.bindings.undoing import Undoable
-from app.clock.codes import BINDING_STATES, BindingState, outcome_label, punch_label
+from app.clock.codes import BINDING_STATES, BindingState, punch_label
 from app.clock.connection import call_log, schedules
 from app.clock.models import ClockEmployee
+from app.clock.outcomes import outcome_label
 from app.clock.pages import long_act_words, undo
 from app.clock.pages.employee_list import ENROLLED, METHODS
 from app.clock.pages.employees import (

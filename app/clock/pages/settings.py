@@ -10,10 +10,10 @@ from litestar.enums import MediaType
 from litestar.params import FromPath
 
 from app.clock import zones
-from app.clock.codes import outcome_label
 from app.clock.connection import saved as connection
 from app.clock.importing import preview
 from app.clock.importing.preview import Preview
+from app.clock.outcomes import outcome_label
 from app.clock.pages import connecting, health, rule_drawings
 from app.clock.pages.setting_fields import ABOUT, FLAGS, FORM, SECTIONS, shown
 from app.clock.punches import changes

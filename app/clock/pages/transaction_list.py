@@ -7,17 +7,9 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Select, String, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.codes import (
-    GROUP_LABELS,
-    OUTCOMES,
-    PUNCH_LABELS,
-    BindingState,
-    OutcomeGroup,
-    outcome_label,
-    punch_label,
-    verify_label,
-)
+from app.clock.codes import PUNCH_LABELS, BindingState, punch_label, verify_label
 from app.clock.models import Binding, ClockEmployee, Connection, DailyTotal, Device, Punch, Setting
+from app.clock.outcomes import GROUP_LABELS, OUTCOMES, OutcomeGroup, outcome_label
 from app.clock.punches import rejudging
 from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows

@@ -9,18 +9,9 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, and_
 
 from app.accounts.permissions import needed
-from app.clock.codes import (
-    BINDING_STATES,
-    GROUP_LABELS,
-    OUTCOMES,
-    BindingState,
-    Direction,
-    Outcome,
-    outcome_label,
-    punch_label,
-    verify_label,
-)
+from app.clock.codes import BINDING_STATES, BindingState, Direction, punch_label, verify_label
 from app.clock.models import Punch
+from app.clock.outcomes import GROUP_LABELS, OUTCOMES, Outcome, outcome_label
 from app.clock.pages import punch_acts
 from app.clock.pages import transaction_list as punches
 from app.clock.pages.punch_acts import ACTS

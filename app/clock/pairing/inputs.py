@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import Self
 from zoneinfo import ZoneInfo
 
-from app.clock.codes import BindingState, Direction, Outcome, RecordKind
+from app.clock.codes import BindingState, Direction, RecordKind
+from app.clock.outcomes import Outcome
 
 Breaks = tuple[tuple[datetime, datetime], ...]
 

@@ -6,7 +6,8 @@ from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter
 
-from app.clock.codes import Outcome, RecordKind
+from app.clock.codes import RecordKind
+from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import (
     FOLDS,
     OVERTIME_ROLES,

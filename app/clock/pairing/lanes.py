@@ -5,7 +5,8 @@ What becomes of a shift is judged in shift_rules.py.
 
 from datetime import datetime, timedelta
 
-from app.clock.codes import Outcome, RecordKind
+from app.clock.codes import RecordKind
+from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import RANKS, Rules
 from app.clock.pairing.shifts import ANY, BREAK_IN, DAY, FOLDS_REACH, IN, OUT, REACH, Effect, Shift, ShiftEnd, Tap
 

@@ -4,7 +4,8 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 
-from app.clock.codes import Outcome, RecordKind
+from app.clock.codes import RecordKind
+from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, Record, Written, left_behind, remembers_deletion
 from app.clock.pairing.overlaps import CoveredHours, holder
 from app.clock.pairing.shifts import ANY, DAY, Shift, ShiftEnd, Tap

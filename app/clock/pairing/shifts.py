@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from app.clock.codes import Outcome, RecordKind
+from app.clock.codes import RecordKind
+from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import FOLDS, RANKS, UNPAIRED, Breaks, PairingPunch, TapRole
 
 REACH: Final = timedelta(hours=48)

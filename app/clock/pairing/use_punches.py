@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from app.clock.codes import Outcome
+from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import Case, PairingEmployee, PairingPunch, Record, kind_of
 from app.clock.pairing.judge import find_lanes, released
 from app.clock.pairing.lanes import pair

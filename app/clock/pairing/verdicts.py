@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 
-from app.clock.codes import Outcome, RecordKind
+from app.clock.codes import RecordKind
+from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import Breaks, PairingEmployee, PairingPunch, Record, Rules, Unbound
 from app.clock.pairing.shifts import Shift
 

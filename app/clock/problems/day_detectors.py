@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from app.clock.codes import Outcome
 from app.clock.days import DAY, LIVE_DAYS
+from app.clock.outcomes import Outcome
 from app.clock.problems.person_days import AWAITING, day_of
 from app.counting import count
 from app.dates import day_words

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from app.clock.codes import Outcome
+from app.clock.outcomes import Outcome
 
 OUTCOMES = (
     Outcome.ONLY_ONE_PUNCH,

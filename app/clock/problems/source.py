@@ -7,8 +7,8 @@ from urllib.parse import quote, urlencode
 
 from sqlalchemy import exists
 
-from app.clock.codes import Outcome
 from app.clock.models import Connection
+from app.clock.outcomes import Outcome
 from app.clock.problems import (
     code_detectors,
     connection_detectors,

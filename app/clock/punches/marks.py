@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, and_, case, func, or_, select, text, updat
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
-from app.clock.codes import Outcome
 from app.clock.models import Binding, Connection, Punch
+from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import FOLDS
 from app.clock.pairing.shifts import REACH
 from app.clock.punches import rejudging, settled

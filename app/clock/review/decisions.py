@@ -14,13 +14,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
 from app.accounts.audit import Actor
-from app.clock.codes import Outcome
 from app.clock.importing import batch, facts
 from app.clock.importing import rows as import_rows
 from app.clock.importing.facts import Surroundings
 from app.clock.importing.owners import read_owners
 from app.clock.importing.rows import JudgedPunch
 from app.clock.models import Punch
+from app.clock.outcomes import Outcome
 from app.clock.pairing import use_punches as pairing_use
 from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, PairingPunch
 from app.clock.pairing.use_punches import Use, UseRefusal

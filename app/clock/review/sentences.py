@@ -3,7 +3,8 @@
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from app.clock.codes import BINDING_STATES, BindingState, Outcome, punch_label
+from app.clock.codes import BINDING_STATES, BindingState, punch_label
+from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import UNPAIRED, PairingPunch, Record, Rules, Unbound
 from app.clock.pairing.shifts import DAY, Shift, ShiftEnd
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, Verdict

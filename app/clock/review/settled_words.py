@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.clock.codes import SETTLEABLE, Outcome
+from app.clock.outcomes import SETTLEABLE, Outcome
 
 SETTLE = "Mark as settled: the outcome stays, and the punch no longer counts as one that needs a person."
 UNSETTLE = "Not settled: the punch needs a person again."

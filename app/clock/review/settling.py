@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, and_, case, func, or_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
-from app.clock.codes import SETTLEABLE as SETTLEABLE_OUTCOMES
-from app.clock.codes import Outcome
 from app.clock.models import Punch
+from app.clock.outcomes import SETTLEABLE as SETTLEABLE_OUTCOMES
+from app.clock.outcomes import Outcome
 from app.clock.punches import settled
 from app.clock.punches.daily_totals import mark_stale
 from app.clock.review.decisions import Resolved, audit_marked, change_punches

@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 from app.charts.lanes import lanes
 from app.charts.scale import place
-from app.clock.codes import OUTCOMES, Outcome, punch_label
+from app.clock.codes import punch_label
+from app.clock.outcomes import OUTCOMES, Outcome
 from app.clock.pairing.inputs import PairingPunch, Record
 from app.clock.pairing.shifts import Effect, Tap
 from app.clock.pairing.verdicts import CreateRecord, Judgement, Verdict

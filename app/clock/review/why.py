@@ -12,10 +12,10 @@ from typing import Any
 from sqlalchemy import Row, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.codes import OUTCOMES, Outcome, outcome_label
 from app.clock.importing import facts
 from app.clock.importing.facts import Surroundings
 from app.clock.models import Device, Punch
+from app.clock.outcomes import OUTCOMES, Outcome, outcome_label
 from app.clock.pairing.inputs import PairingEmployee, Record
 from app.clock.pairing.judge import obstacles
 from app.clock.pairing.use_punches import Use, UseRefusal

@@ -7,7 +7,8 @@ import jsonschema_rs
 import pytest
 
 from app.clock.api.routes import openapi_document as integration
-from app.clock.codes import BindingState, Outcome
+from app.clock.codes import BindingState
+from app.clock.outcomes import Outcome
 from app.clock.profiles import RESOURCES
 from app.surveys.api.surveys import openapi_document as end_user
 

@@ -10,11 +10,12 @@ from sqlalchemy import any_, func, select, true, update
 
 from app.accounts import accounts, roles
 from app.accounts.audit import COMMAND_LINE, SYSTEM
-from app.clock.codes import BINDING_STATES, Outcome
+from app.clock.codes import BINDING_STATES
 from app.clock.figures import dashboard
 from app.clock.figures.dashboard import DayOutcome
 from app.clock.mirror import cursors, set_aside
 from app.clock.models import Connection, Department, Punch, StaleDay
+from app.clock.outcomes import Outcome
 from app.clock.pages import dashboard as page
 from app.clock.pages import health
 from app.clock.punches import daily_totals, day_counts

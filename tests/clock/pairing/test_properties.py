@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.codes import Outcome
+from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import PairingPunch
 from app.clock.review.sentences import explain
 from tests.clock.pairing.random_taps import (

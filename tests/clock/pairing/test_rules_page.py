@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.clock.codes import OUTCOMES, Outcome
+from app.clock.outcomes import OUTCOMES, Outcome
 from tests.clock.pairing.rules_page import PAGE, WorkedCase, difference, played, worked_cases
 
 CASES = worked_cases()

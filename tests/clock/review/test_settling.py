@@ -9,11 +9,11 @@ from sqlalchemy import delete, func, select, update
 from app.accounts.audit import SYSTEM, Actor
 from app.accounts.models import AuditEntry
 from app.clock.bindings import actions as bindings
-from app.clock.codes import SETTLEABLE, Outcome
 from app.clock.importing import rows as import_rows
 from app.clock.importing.rows import JudgedPunch
 from app.clock.mirror import gone
 from app.clock.models import ClockEmployee, Punch, StaleDay
+from app.clock.outcomes import SETTLEABLE, Outcome
 from app.clock.punches.forgetting import forget_record
 from app.clock.review import decisions, settling
 from app.clock.review.decisions import Resolved

@@ -6,8 +6,8 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from app.clock import failure_words
-from app.clock.codes import OUTCOMES, Outcome, outcome_label
 from app.clock.failure_words import FailureWords
+from app.clock.outcomes import OUTCOMES, Outcome, outcome_label
 from app.clock.profiles import RESOURCES
 from app.clock.settings import ClockSettings
 from app.clock.sync.run_rows import OPEN
