@@ -11,7 +11,7 @@ import msgspec
 
 from app.surveys import decimals
 from app.surveys.decimals import Number
-from app.surveys.words import NEW_QUESTION_TYPES
+from app.surveys.question_types import NEW_QUESTION_TYPES
 from app.wording.marked import Numeral, worded
 
 # The words of `can` in the end-user API, in the order in which pages name them.

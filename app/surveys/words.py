@@ -26,25 +26,6 @@ SPLITS = {"type": "User type", "tenant": "Tenant", "department": "Department"}
 # What the figures of named surveys are shown by: an anonymous one keeps no language.
 SHOWN_BY = {**SPLITS, "language": "Language"}
 STATUSES = {"draft": "Draft", "published": "Published", "archived": "Archived"}
-QUESTION_TYPES = {
-    "agreement": "Agreement",
-    "star_rating": "Star rating",
-    "scale": "Scale",
-    "single_choice": "Single choice",
-    "multiple_choice": "Multiple choice",
-    "free_text": "Free text",
-    "nps": "Net promoter score",
-    "number": "Number",
-    "date": "Date",
-    "matrix": "Matrix",
-}
-# An app is handed a survey that has one of these only where it says that it can show them.
-NEW_QUESTION_TYPES = ("nps", "number", "date", "matrix")
-WITH_OPTIONS = frozenset({"scale", "single_choice", "multiple_choice", "matrix"})
-# Words stand at both ends of these, where the author gives some.
-WITH_ENDS = frozenset({"star_rating", "scale", "nps"})
-# What a condition may ask about: their answers are a few values that an author can name.
-WITH_VALUES = frozenset({"star_rating", "scale", "single_choice", "multiple_choice", "nps"})
 # What a response stands at. The ledger records all but `withdrawn`: that is an agreement whose last change withdrew it.
 OUTCOMES = {
     "answered": "Answered",

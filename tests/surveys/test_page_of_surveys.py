@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from app.accounts.tenants import CEILINGS
-from app.surveys import words
+from app.surveys import question_types, words
 from app.surveys.asking import pacing
 from app.surveys.authoring.definition import Definition, QuestionDefinition
 from app.surveys.authoring.differences import need_new_version
@@ -25,7 +25,7 @@ def test_the_page_of_surveys_names_the_words_and_bounds_of_the_product() -> None
     text = pages()["surveys.md"]
     for heading, labels in (
         ("Life of a survey", words.STATUSES),
-        ("Kind and questions", words.QUESTION_TYPES),
+        ("Kind and questions", question_types.QUESTION_TYPES),
         ("Answers and their proof", words.OUTCOMES),
     ):
         table = subpart(text, heading)

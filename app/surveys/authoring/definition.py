@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.errors import FieldError, Invalid
 from app.languages import tag_of
-from app.surveys import words
+from app.surveys import question_types, words
 from app.surveys.authoring import anonymity, content, detail_rules, repeat_rules, translation_rules
 from app.surveys.authoring.bounds import html, line, lines, sanitised, text
 from app.surveys.authoring.field_names import name_of
@@ -190,14 +190,14 @@ def _questions(questions: tuple[QuestionDefinition, ...]) -> Iterator[FieldError
 
 def _question(field: str, question: QuestionDefinition) -> Iterator[FieldError]:
     yield from text(f"{field}.label", question.label, words.LONGEST_LABEL, needed="Give the question its text.")
-    yield from _one_of(f"{field}.type", question.type, words.QUESTION_TYPES)
+    yield from _one_of(f"{field}.type", question.type, question_types.QUESTION_TYPES)
     yield from _options(f"{field}.options", question)
 
 
 def _options(field: str, question: QuestionDefinition) -> Iterator[FieldError]:
     options = question.options
-    if options and question.type in words.QUESTION_TYPES and question.type not in words.WITH_OPTIONS:
-        kind = words.QUESTION_TYPES[question.type].lower()
+    if options and question.type in question_types.QUESTION_TYPES and question.type not in question_types.WITH_OPTIONS:
+        kind = question_types.QUESTION_TYPES[question.type].lower()
         yield FieldError(field, f"This kind of question ({kind}) takes no options; remove them.")
     else:
         yield from lines(field, options, "option")
@@ -240,7 +240,7 @@ def unaskable(definition: Definition) -> list[FieldError]:
     found = [] if definition.questions else [FieldError("questions", "Add at least one question.")]
     found += anonymity.unaskable(definition)
     for number, one in enumerate(definition.questions):
-        if one.type in words.WITH_OPTIONS and len(one.options) < words.FEWEST_OPTIONS:
+        if one.type in question_types.WITH_OPTIONS and len(one.options) < words.FEWEST_OPTIONS:
             needed = f"Give at least {words.FEWEST_OPTIONS} options, one a line."
             found.append(FieldError(f"questions.{number}.options", needed))
         if one.type == "matrix" and not one.details.rows:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from app.errors import FieldError
-from app.surveys import decimals, words
+from app.surveys import decimals, question_types, words
 from app.surveys.authoring.bounds import line, lines
 from app.surveys.question_details import NO_DETAILS, Condition, QuestionDetails
 from app.texts import trimmed
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # Which types of questions take a detail; `page` and `show_if` have rules of their own.
 TAKEN_BY: Final = {
-    "low_label": words.WITH_ENDS,
-    "high_label": words.WITH_ENDS,
+    "low_label": question_types.WITH_ENDS,
+    "high_label": question_types.WITH_ENDS,
     "min": frozenset({"number"}),
     "max": frozenset({"number"}),
     "unit": frozenset({"number"}),
@@ -82,9 +82,9 @@ def problems(field: str, questions: Sequence["QuestionDefinition"], place: int) 
 
 
 def _not_taken(field: str, question: "QuestionDefinition") -> Iterator[FieldError]:
-    if question.type not in words.QUESTION_TYPES:
+    if question.type not in question_types.QUESTION_TYPES:
         return
-    kind = words.QUESTION_TYPES[question.type].lower()
+    kind = question_types.QUESTION_TYPES[question.type].lower()
     for name, types in TAKEN_BY.items():
         if getattr(question.details, name) != getattr(NO_DETAILS, name) and question.type not in types:
             told = f"This kind of question ({kind}) takes no {_CALLED[name]}; leave this out."
@@ -122,7 +122,7 @@ def _condition(
         yield FieldError(field, "A condition asks about an earlier question. Choose one above this question.")
         return
     asked = questions[condition.question - 1]
-    if asked.type not in words.WITH_VALUES:
+    if asked.type not in question_types.WITH_VALUES:
         told = (
             "Choose a question with stars, a scale, a net promoter score or a choice: only their answers can be listed."
         )
@@ -141,6 +141,6 @@ def answers_of(question: "QuestionDefinition") -> tuple[int | str, ...]:
             return tuple(range(1, words.MOST_STARS + 1))
         case "nps":
             return tuple(range(words.MOST_NPS + 1))
-        case kind if kind in words.WITH_VALUES:
+        case kind if kind in question_types.WITH_VALUES:
             return question.options
     return ()

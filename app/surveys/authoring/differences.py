@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from app.dates import utc_time
-from app.surveys import decimals, showing, words
+from app.surveys import decimals, question_types, showing, words
 from app.surveys.authoring import translation_differences
 from app.surveys.authoring.content import plain_text
 from app.surveys.authoring.definition import HTML_FIELDS, Definition, QuestionDefinition
@@ -194,7 +194,7 @@ def _part(part: str, value: Any) -> str:
         case "required" | "page":
             return "Yes" if value else "No"
         case "type":
-            return words.QUESTION_TYPES[value]
+            return question_types.QUESTION_TYPES[value]
         case "min" | "max":
             return NOTHING if value is None else decimals.written(value)
         case _:

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 
 from app.counting import people
 from app.errors import NotFound
-from app.surveys import translations, words
+from app.surveys import question_types, translations, words
 from app.surveys.authoring import audience, content
 from app.surveys.authoring.actions import StaleForm
 from app.surveys.authoring.ceilings import refuse_above
@@ -119,7 +119,7 @@ async def show(
         live=len(kept),
         most=words.MOST_QUESTIONS,
         sample=SAMPLE,
-        question_types=words.QUESTION_TYPES,
+        question_types=question_types.QUESTION_TYPES,
         conditions=conditions.offers(draft.rows),
         no_condition=ConditionOffer(),
         ready_made=editor_questions.READY_MADE,
@@ -146,7 +146,7 @@ async def _shown(ctx: Context, desk: Desk, draft: Draft) -> dict[str, Any]:
 
 def item_of(definition: Definition, stored: Stored | None, workspace: str, language: str = "") -> Item:
     """A definition as people would meet it, in one of its languages or in its own; what is still missing has a word in its place."""
-    asked = [one for one in definition.questions if one.type in words.QUESTION_TYPES]
+    asked = [one for one in definition.questions if one.type in question_types.QUESTION_TYPES]
     unread = content.too_much_to_read(definition.message) or content.unkeepable(definition.message)
     tag = next((one for one in candidates([language]) if one in definition.translations), None)
     texts = definition.translations[tag] if tag else NO_SURVEY_TEXTS

@@ -18,7 +18,7 @@ from app.surveys import decimals
 from app.surveys.authoring import detail_rules
 from app.surveys.authoring.definition import QuestionDefinition
 from app.surveys.question_details import Condition, QuestionDetails
-from app.surveys.words import WITH_OPTIONS
+from app.surveys.question_types import WITH_OPTIONS
 from app.texts import uuid_of, whole
 
 NEW_TYPE = "star_rating"

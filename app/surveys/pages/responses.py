@@ -13,9 +13,10 @@ from app.surveys.authoring import content
 from app.surveys.ledger import chain, verifying
 from app.surveys.pages import response_list
 from app.surveys.pages.results import response_table
+from app.surveys.question_types import QUESTION_TYPES
 from app.surveys.results import queries, responses, table, worded
 from app.surveys.results.tallies import TallyScope
-from app.surveys.words import CHANGES, ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN, SOURCES, TYPES
+from app.surveys.words import CHANGES, ENFORCEMENTS, OUTCOMES, SHOWN, SOURCES, TYPES
 from app.web import exports
 from app.web.context import Context
 from app.web.guards import Requires

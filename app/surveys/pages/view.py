@@ -26,13 +26,14 @@ from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, 
 from app.surveys.pages.response_list import TABLES, drawn, reader
 from app.surveys.pages.results import anonymous, cards, rounds, split_tables
 from app.surveys.pages.results.anonymous import AnonymousView
+from app.surveys.question_types import QUESTION_TYPES
 from app.surveys.results import of_version, queries, responses, splits
 from app.surveys.results.breakdowns import Results
 from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, outcomes_of
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
 from app.surveys.results.tallies import TallyScope
-from app.surveys.words import ENFORCEMENTS, OUTCOMES, QUESTION_TYPES, SHOWN_BY, SOURCES, STATUSES, TYPES
+from app.surveys.words import ENFORCEMENTS, OUTCOMES, SHOWN_BY, SOURCES, STATUSES, TYPES
 from app.web import lists
 from app.web.context import Context
 from app.web.guards import Requires

@@ -21,8 +21,8 @@ from app.surveys.authoring.definition import (
 from app.surveys.authoring.differences import compare, merge, need_new_version
 from app.surveys.authoring.field_names import name_of
 from app.surveys.question_details import NO_DETAILS, Condition, QuestionDetails
+from app.surveys.question_types import QUESTION_TYPES, WITH_OPTIONS
 from app.surveys.rounds.repeats import Repeat
-from app.surveys.words import QUESTION_TYPES, WITH_OPTIONS
 from tests.surveys.drafted import CONSENT, HOW_WAS_IT, LUNCH, defined
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -8,9 +8,9 @@ import pytest
 
 from app.surveys.ledger.chain import MatrixCell
 from app.surveys.question_details import QuestionDetails
+from app.surveys.question_types import QUESTION_TYPES
 from app.surveys.results import kinds, table
 from app.surveys.results.figures import AskedQuestion
-from app.surveys.words import QUESTION_TYPES
 
 
 def question(kind: str, *options: str) -> AskedQuestion:

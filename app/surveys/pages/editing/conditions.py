@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.surveys.authoring import detail_rules
 from app.surveys.pages import editor_questions
 from app.surveys.pages.editor_questions import Row
-from app.surveys.words import WITH_VALUES
+from app.surveys.question_types import WITH_VALUES
 
 LONGEST_LABEL = 60
 
