@@ -1,7 +1,7 @@
 """The ledger of responses: appending one row to the chain, and reading what somebody recorded. Nothing else writes it.
 
 An append locks the head's row until the transaction ends: so numbers have no gaps, and the chain has no branch. Number and hash
-are made there, in SQL. ledger/chain.py computes the same hash to check it: change both.
+are made there, in SQL: ledger/chain.py has the hash, and computes it again to check it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ WITH {opened}head AS (
         language, has_text, key_id, sealed, entry, row_hash)
     SELECT head.number, met.id, CAST(:version AS int), CAST(:wording_id AS bigint), CAST(:person AS bigint), :outcome, :source,
         CAST(:recorded_at AS timestamptz), CAST(:prompted AS boolean), CAST(:language AS text), CAST(:has_text AS boolean), CAST(:key_id AS bigint),
-        :sealed, head.entry, sha256(head.before || convert_to(head.entry, 'UTF8'))
+        :sealed, head.entry, {row_hash}
     FROM head, met
     ON CONFLICT (survey_id, version, user_id) DO NOTHING RETURNING number, row_hash
 ), chosen AS (
@@ -69,11 +69,14 @@ SELECT number, row_hash, {told} AS told, set_config('synchronous_commit', 'off',
 """
 _NAMED = "workspace.surveys s WHERE s.id = :survey_id AND s.anonymity = 'named'"
 _TELL = noting.telling(f"'{RESPONSE_RECORDED}'", "encode(added.row_hash, 'hex')", f"added, {_NAMED}")
-_APPEND = Direct(_ROW.format(opened="", only="", beside=f", {_TELL}", told="EXISTS (SELECT FROM told)"))
+_APPEND = Direct(
+    _ROW.format(row_hash=chain.ROW_HASH_SQL, opened="", only="", beside=f", {_TELL}", told="EXISTS (SELECT FROM told)")
+)
 # Who took part, and beside it a ballot. The key of the version comes before the head, as for the job that closes it: that one waits for
 # answers under way, and an answer that comes later finds the key destroyed.
 _APPEND_APART = Direct(
     _ROW.format(
+        row_hash=chain.ROW_HASH_SQL,
         opened="""opened AS (
     SELECT id FROM workspace.survey_ballot_keys
     WHERE id = CAST(:ballot_key AS bigint) AND sealed_key IS NOT NULL FOR KEY SHARE

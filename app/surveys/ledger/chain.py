@@ -131,9 +131,12 @@ def read_change(kind: str, entry: str) -> StandingEntry | ClosingEntry:
     return _CLOSING.decode(entry) if kind == "closed" else _STANDING.decode(entry)
 
 
+# The hash of a row as ledger/append.py and ledger/changes.py make it, in SQL, when they write the row that `head` gives.
+ROW_HASH_SQL = "sha256(head.before || convert_to(head.entry, 'UTF8'))"
+
+
 def row_hash(before: bytes, entry: str) -> bytes:
-    """Of a row that is checked. A row that is written gets the same hash from SQL, in ledger/append.py and ledger/changes.py: change
-    all three."""
+    """The hash of a row that is checked. ROW_HASH_SQL makes the same one: change both."""
     return hashlib.sha256(before + entry.encode()).digest()
 
 

@@ -44,7 +44,7 @@ WITH {_HEAD}, met AS (
         sealed, entry, row_hash)
     SELECT head.number, :kind, met.id, CAST(:version AS bigint), CAST(:response_number AS bigint), CAST(:turn AS bigint),
         CAST(:person AS bigint), :source, CAST(:recorded_at AS timestamptz), CAST(:key_id AS bigint), :sealed, head.entry,
-        sha256(head.before || convert_to(head.entry, 'UTF8'))
+        {chain.ROW_HASH_SQL}
     FROM head, met
     ON CONFLICT (response_number, turn) DO NOTHING RETURNING number, row_hash
 ), {_MOVED}, {_TELL}
@@ -54,7 +54,7 @@ _CLOSE = Direct(f"""
 WITH {_HEAD}, added AS (
     INSERT INTO workspace.survey_changes (number, kind, survey_id, version, recorded_at, ballots, results, entry, row_hash)
     SELECT head.number, 'closed', :survey_id, CAST(:version AS bigint), CAST(:recorded_at AS timestamptz), CAST(:ballots AS bigint),
-        CAST(:results AS text), head.entry, sha256(head.before || convert_to(head.entry, 'UTF8'))
+        CAST(:results AS text), head.entry, {chain.ROW_HASH_SQL}
     FROM head RETURNING number, row_hash
 ), {_MOVED}
 SELECT number, row_hash FROM added
