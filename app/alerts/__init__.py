@@ -1,4 +1,4 @@
 """Alerts: who is told of which problem when, by mail. The rules of each person, what waits, and the letters.
 
-Problems themselves open and close in `app/problems/`; mails leave through `app/mail/`.
+hours.py decides if a mail waits for quiet hours, fates.py all else. Problems themselves open and close in `app/problems/`; mails leave through `app/mail/`.
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
 
-from app.alerts.hours import next_digest, quiet_until
+from app.alerts.hours import after_quiet, next_digest
 from app.alerts.rules import AlertRules, Pace
 
 STORM, STORM_WINDOW = 20, timedelta(minutes=10)
@@ -81,7 +81,7 @@ def due_at(rules: AlertRules, alert: AlertInTurn, now: datetime) -> datetime | N
     at = max(now, alert.opened_at + rules.after(alert.severity)) if alert.state == "waiting" else now
     if pace_of(rules, alert) == "digest":
         return next_digest(rules, at)
-    return _woken(rules, alert, at)
+    return after_quiet(rules.quiet, rules.zone, alert.severity, at)
 
 
 def fate(rules: AlertRules, alert: AlertInTurn, now: datetime) -> tuple[Fate, datetime | None]:
@@ -90,7 +90,8 @@ def fate(rules: AlertRules, alert: AlertInTurn, now: datetime) -> tuple[Fate, da
         return "drop", None
     if alert.snoozed_until and alert.snoozed_until > now and not alert.closed_at:
         return "wait", min(alert.snoozed_until, now + LOOKS_AGAIN)
-    at = now if pace_of(rules, alert) == "digest" else _woken(rules, alert, now)
+    is_digest = pace_of(rules, alert) == "digest"
+    at = now if is_digest else after_quiet(rules.quiet, rules.zone, alert.severity, now)
     return ("tell", None) if at <= now else ("wait", at)
 
 
@@ -101,13 +102,6 @@ def _is_settled(rules: AlertRules, alert: AlertInTurn) -> bool:
     if alert.state == "closing":
         return alert.closed_at is None
     return alert.closed_at is not None and alert.closed_at - alert.opened_at < rules.after(alert.severity)
-
-
-def _woken(rules: AlertRules, alert: AlertInTurn, at: datetime) -> datetime:
-    """After the quiet hours, except for what breaks them."""
-    if rules.quiet and rules.quiet.but_critical and alert.severity == "critical":
-        return at
-    return quiet_until(rules.quiet, rules.zone, at) or at
 
 
 @dataclass(frozen=True, slots=True)

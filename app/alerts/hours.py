@@ -13,6 +13,13 @@ _DAY = timedelta(days=1)
 _WEEK = 7
 
 
+def after_quiet(quiet: QuietHours | None, zone: str, severity: str, at: datetime) -> datetime:
+    """When a mail that could leave at `at` leaves: it waits for the end of the quiet hours, unless its severity breaks them."""
+    if quiet and quiet.but_critical and severity == "critical":
+        return at
+    return quiet_until(quiet, zone, at) or at
+
+
 def quiet_until(quiet: QuietHours | None, zone: str, now: datetime) -> datetime | None:
     """When the quiet hours in which `now` lies end; None outside of them."""
     if quiet is None or quiet.starts == quiet.ends:

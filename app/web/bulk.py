@@ -1,4 +1,7 @@
-"""Acts that ask first: one act's question as a dialog or a page of its own; and acts on many rows: which are meant, and how many."""
+"""Acts that ask first: one act's question as a dialog or a page of its own; and acts on many rows: which are meant, and how many.
+
+The guard of the route checks who may act. When a job carries an act out, `LongBulk.opened` of web/long_acts/bulk.py checks it again.
+"""
 
 from collections.abc import Awaitable, Callable, Container, Sequence
 from typing import Any
