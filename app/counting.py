@@ -31,12 +31,12 @@ def some(names: Iterable[str], most: int = NAMED) -> str:
 
 
 def mean(total: Decimal | int, number: int) -> Decimal | None:
-    """To two places; None where there is nothing to divide by."""
+    """To two places; None when there is nothing to divide by."""
     return _divided(total, number, 2)
 
 
 def percent(part: int, whole: int) -> Decimal | None:
-    """To one place; None where there is nothing to divide by."""
+    """To one place; None when there is nothing to divide by."""
     return _divided(100 * part, whole, 1)
 
 

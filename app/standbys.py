@@ -41,7 +41,7 @@ async def _standby(db: AsyncSession, *, several: bool) -> Line | None:
 
 
 def judged(followers: Sequence[Any], waited_for: str, *, several: bool) -> Line | None:
-    """None where there is neither a standby nor a wish for one. `waited_for` is `synchronous_standby_names`; `several`: the address names more
+    """None when there is neither a standby nor a wish for one. `waited_for` is `synchronous_standby_names`; `several`: the address names more
     than one server."""
     if not followers:
         if waited_for:

@@ -149,7 +149,7 @@ def test_the_limits_that_the_pages_name_are_those_of_the_product() -> None:
 def test_the_pages_name_the_measures_of_the_product() -> None:
     glossary, architecture = pages()["glossary.md"], pages()["architecture.md"]
     assert f"its score is {SIMILAR:g} of 100 or more" in glossary
-    assert f"from the score `SIMILAR` ({SIMILAR:g} of 100) on" in architecture
+    assert f"score of `SIMILAR` ({SIMILAR:g} of 100) or more" in architecture
     assert f"over its last {RECENT} punches" in glossary
 
 

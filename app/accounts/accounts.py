@@ -44,7 +44,7 @@ class NewUser:
 
 @dataclass(frozen=True, slots=True)
 class CreatedUser:
-    """`link_secret` makes `/welcome/SECRET`; it can't be shown again. None where a password was given."""
+    """`link_secret` makes `/welcome/SECRET`; it can't be shown again. None when a password was given."""
 
     id: int
     email: str

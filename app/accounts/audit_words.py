@@ -82,7 +82,7 @@ def differences(
     kind: str, before: dict[str, Any] | None, after: dict[str, Any] | None, zone: PageZone
 ) -> list[tuple[str, str | None, str | None]]:
     """(field, before, after) as ui.diff draws them, of an act on that kind of subject: fields, instants, days and values in words;
-    None where the act had no such side."""
+    None when the act had no such side."""
     was, is_now = before or {}, after or {}
     return [
         (field_of(kind, name).label, _side(kind, was, name, zone), _side(kind, is_now, name, zone))

@@ -14,7 +14,7 @@ _ACT, _KIND = literal_column(f"'{ERASE}'", Text), literal_column("'user'", Text)
 
 
 def was_erased(user_id: SQLColumnExpression[Any] | int | None) -> ColumnElement[bool]:
-    """True where the account with this id, a column or a value, was erased in any workspace. False for null."""
+    """True when the account with this id, a column or a value, was erased in any workspace. False for null."""
     erasure = aliased(AuditEntry)
     return exists().where(erasure.act == _ACT, erasure.subject_type == _KIND, erasure.subject_id == cast(user_id, Text))
 

@@ -163,7 +163,7 @@ def sign_count_in(site: PasskeySite, challenge: bytes, public_key: bytes, answer
 
 
 def goes_up(before: int, now: int) -> bool:
-    """False where the count tells of a second device with the same key. A device that does not count sends 0 each time."""
+    """False when the count tells of a second device with the same key. A device that does not count sends 0 each time."""
     return now > before or now == before == 0
 
 

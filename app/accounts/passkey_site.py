@@ -16,7 +16,7 @@ class PasskeySite:
 
 
 def site_of(base_url: str) -> PasskeySite | None:
-    """None where passkeys do not work; `why_not` says why."""
+    """None when passkeys do not work; `why_not` says why."""
     return None if why_not(base_url) else PasskeySite(urlsplit(base_url).hostname or "", base_url)
 
 

@@ -40,7 +40,7 @@ class PasskeyNotMade(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class SignedChallenge:
-    """What a browser answers in place of the six digits. `site` is None where this portal's address takes no passkeys."""
+    """What a browser answers in place of the six digits. `site` is None when this portal's address takes no passkeys."""
 
     site: PasskeySite | None
     answer: str

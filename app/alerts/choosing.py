@@ -1,4 +1,4 @@
-"""Reading and saving what a person chose, and what holds for those who have not chosen yet."""
+"""Reads and saves what a person chose, and says what holds for people who have not chosen yet."""
 
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -38,7 +38,7 @@ async def default_for(db: AsyncSession, workspace: str, user_id: int) -> AlertRu
 
 
 def first_administrator(workspace: str) -> Select[int]:
-    """The active account that has been there longest of those with the built-in role Administrator."""
+    """The oldest active account with the built-in role Administrator."""
     is_administrator = (Role.workspace == workspace, Role.builtin, Role.name == ADMINISTRATOR)
     return (
         select(func.min(User.id))

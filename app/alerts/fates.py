@@ -9,9 +9,9 @@ from app.alerts.hours import after_quiet, next_digest
 from app.alerts.rules import AlertRules, Pace
 
 STORM, STORM_WINDOW = 20, timedelta(minutes=10)
-# What waited longer, since no worker ran or mail was off, is dropped: the page Problems shows it.
+# An alert that waited longer, because no worker ran or mail was off, is dropped: the page Problems shows the problem.
 TOO_OLD: Final = timedelta(days=8)
-# A snooze may end before its time: there is something new, or a person ends it.
+# A snooze may end before its time, when there is something new or a person ends it. So a waiting alert is looked at again.
 LOOKS_AGAIN: Final = timedelta(hours=1)
 Fate = Literal["tell", "wait", "drop"]
 # How far a person has been told: see app.alerts.models.ProblemAlert.
@@ -21,8 +21,9 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 
 @dataclass(frozen=True, slots=True)
 class AlertInTurn:
-    """What one person has still to be told of a problem. `opened_at`: since when this time, where it opened again. `due_at` is when it is to be
-    told, None for nothing to tell. `closed_at` is None while it is open; `snoozed_until` None where it is not snoozed."""
+    """What one person must still be told of a problem. `opened_at` is when the problem opened, the last time if it opened again.
+    `due_at` is when to tell it, None when there is nothing to tell. `closed_at` is None while it is open; `snoozed_until` is None
+    when it is not snoozed."""
 
     kind: str
     severity: str
@@ -34,14 +35,15 @@ class AlertInTurn:
 
 
 def opened(rules: AlertRules, alert: AlertInTurn, at: datetime, now: datetime) -> AlertInTurn:
-    """After the news that the problem opened at `at`. Where its closing was not told yet, the person knows all there is to know."""
+    """The alert after the news that the problem opened at `at`. If the person was not told yet that it had closed, there is
+    nothing new to tell."""
     if alert.state == "closing":
         return replace(alert, state="told", due_at=None)
     return planned(rules, replace(alert, state="waiting", opened_at=at), now) if alert.state == "over" else alert
 
 
 def closed(rules: AlertRules, alert: AlertInTurn, now: datetime) -> AlertInTurn:
-    """After the news that the problem closed: `closed_at` says when."""
+    """The alert after the news that the problem closed: `closed_at` says when."""
     match alert.state:
         case "told":
             return planned(rules, replace(alert, state="closing"), now)
@@ -52,30 +54,31 @@ def closed(rules: AlertRules, alert: AlertInTurn, now: datetime) -> AlertInTurn:
 
 
 def planned(rules: AlertRules, alert: AlertInTurn, now: datetime) -> AlertInTurn:
-    """With the time at which it is told; over where there is nothing to tell."""
+    """The alert with the time at which it is told; it is over when there is nothing to tell."""
     at = due_at(rules, alert, now)
     over = at is None and alert.state != "told"
     return replace(alert, state="over" if over else alert.state, due_at=at)
 
 
 def told(alert: AlertInTurn) -> AlertInTurn:
-    """After its mail was handed over."""
+    """The alert after its mail was handed over."""
     knows_it_open = alert.state == "waiting" and alert.closed_at is None
     return replace(alert, state="told" if knows_it_open else "over", due_at=None)
 
 
 def missed(alert: AlertInTurn, now: datetime) -> AlertInTurn:
-    """After the mail that it opened was dropped: the person knows nothing of it. Where the mail that it closed left already, it is over."""
+    """The alert after the mail about its opening was dropped: the person knows nothing of the problem. If the mail about its
+    closing left already, the alert is over."""
     return alert if alert.state == "over" else replace(alert, state="waiting", due_at=alert.due_at or now)
 
 
 def pace_of(rules: AlertRules, alert: AlertInTurn) -> Pace:
-    """A closing is told as its opening would be."""
+    """A closing is told at the pace of its opening."""
     return rules.pace_of(alert.kind, alert.severity)
 
 
 def due_at(rules: AlertRules, alert: AlertInTurn, now: datetime) -> datetime | None:
-    """When to tell the next thing that there is to tell, not before `now`; None for nothing."""
+    """When to tell the next thing, not before `now`; None when there is nothing to tell."""
     if _is_settled(rules, alert):
         return None
     at = max(now, alert.opened_at + rules.after(alert.severity)) if alert.state == "waiting" else now
@@ -85,7 +88,7 @@ def due_at(rules: AlertRules, alert: AlertInTurn, now: datetime) -> datetime | N
 
 
 def fate(rules: AlertRules, alert: AlertInTurn, now: datetime) -> tuple[Fate, datetime | None]:
-    """Of an alert that is due; with the time until which it waits."""
+    """What becomes of a due alert, and until when it waits if it must."""
     if alert.due_at is None or now - alert.due_at > TOO_OLD or _is_settled(rules, alert):
         return "drop", None
     if alert.snoozed_until and alert.snoozed_until > now and not alert.closed_at:
@@ -96,7 +99,8 @@ def fate(rules: AlertRules, alert: AlertInTurn, now: datetime) -> tuple[Fate, da
 
 
 def _is_settled(rules: AlertRules, alert: AlertInTurn) -> bool:
-    """True where there is nothing to tell: not wanted, told already, or closed before its minutes were over."""
+    """True when there is nothing to tell: the person does not want it, was told already, or the problem closed before its minutes
+    were over."""
     if pace_of(rules, alert) == "never" or alert.state in ("told", "over"):
         return True
     if alert.state == "closing":
@@ -106,14 +110,14 @@ def _is_settled(rules: AlertRules, alert: AlertInTurn) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lately:
-    """What one person got within STORM_WINDOW: single alerts, and when the last mail about many was made."""
+    """What one person got within STORM_WINDOW: the number of single alerts, and when the last mail about many was made."""
 
     alerts: int = 0
     storm_at: datetime | None = None
 
 
 def bundled(number: int, lately: Lately, now: datetime) -> tuple[Literal["each", "one", "hold"], datetime | None]:
-    """How so many alerts that are due leave: each by itself, all in one mail, or held back until the storm's window is over."""
+    """How this many due alerts leave: each by itself, all in one mail, or later, when the storm's window is over."""
     if lately.storm_at and (over := lately.storm_at + STORM_WINDOW) > now:
         return "hold", over
     return ("one", None) if number + lately.alerts > STORM else ("each", None)

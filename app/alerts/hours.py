@@ -1,7 +1,7 @@
 """Quiet hours and digests in a person's zone, across midnight and across the days on which clocks change. Pure.
 
-A wall-clock time becomes an instant before anything is compared: an hour that comes twice is the first one, and one that is left out
-is as long after midnight as its clock says.
+A wall-clock time becomes an instant before anything is compared. A repeated hour is the first one. A missing hour is as long
+after midnight as its clock says.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -21,7 +21,7 @@ def after_quiet(quiet: QuietHours | None, zone: str, severity: str, at: datetime
 
 
 def quiet_until(quiet: QuietHours | None, zone: str, now: datetime) -> datetime | None:
-    """When the quiet hours in which `now` lies end; None outside of them."""
+    """When the quiet hours around `now` end; None outside of them."""
     if quiet is None or quiet.starts == quiet.ends:
         return None
     info = ZoneInfo(zone)

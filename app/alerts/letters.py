@@ -45,7 +45,7 @@ def opened(problem: ToldProblem, zone: PageZone) -> LetterWords:
 
 
 def closed(problem: ToldProblem, zone: PageZone) -> LetterWords:
-    """Also for one whose opening was not told: it says both."""
+    """Also for a problem whose opening was not told: the letter says both."""
     over = problem.closed_at or problem.opened_at
     how = "A person dismissed it" if problem.closed_by == "person" else "It closed by itself"
     span = f"{how}: it was open from {_time(problem.opened_at, zone)} until {_time(over, zone)}."
@@ -71,7 +71,7 @@ def many(
 
 
 def why(site: str, *, chose: bool) -> str:
-    """Why the person gets it, and where that is changed."""
+    """Why the person gets the mail, and where to change that."""
     choice = f"{site}{CHOICE_PAGE}"
     if chose:
         return f"You chose on {choice} to be told of this."

@@ -1,5 +1,5 @@
-"""What waits to be told, in each workspace: news of problems that were not spread to people yet, and one row for each person and problem.
-What people chose is in setting."""
+"""What people must still be told, in each workspace: news of problems that are not planned for people yet, and one row for each
+person and problem. What people chose is in setting."""
 
 from datetime import datetime
 
@@ -11,8 +11,8 @@ from app.db.base import Base, Created, Id
 
 
 class AlertNews(Base):
-    """What one look, or one act, opened and closed, as ids of problems. It is written in that transaction; the job `alerts` spreads it
-    and takes it away. `quiet`: what opened is told as a sum."""
+    """What one look, or one act, opened and closed, as ids of problems. It is written in that transaction. The job `alerts` plans
+    it for people and removes it. `quiet`: what opened is told as a sum."""
 
     __tablename__ = "alert_news"
 

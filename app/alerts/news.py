@@ -1,4 +1,4 @@
-"""News of problems: noted in the transaction of their cause, and spread later to the people who want to be told."""
+"""News of problems: noted in the transaction of their cause, and planned later for the people who want to be told."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,10 +20,10 @@ from app.problems.events import ProblemsMoved
 from app.problems.models import Problem
 
 JOB: Final = "alerts"
-# What several first looks find, or the reading of a year, slice by slice, is one sum: it is told once there was no more for a while, or
-# at the latest after so long.
+# Several first looks, or a year that is read slice by slice, give one sum. It is told when nothing new came for a while, or at
+# the latest after this time.
 SUM_AFTER, SUM_AT_LATEST = timedelta(minutes=10), timedelta(days=1)
-# Where no worker has mail, older news are forgotten.
+# When no worker has mail, older news are removed.
 KEPT: Final = timedelta(days=1)
 MOST_NEWS: Final = 100
 
@@ -36,7 +36,7 @@ async def note(db: AsyncSession, moved: ProblemsMoved) -> None:
 
 
 async def spread(db: AsyncSession, people: Mapping[int, AlertReader], now: datetime) -> bool:
-    """Plans for each person what the oldest news mean, and takes these news away. True while there may be more."""
+    """Plans for each person what the oldest news mean, and removes these news. True while there may be more."""
     loud = select(AlertNews).where(~AlertNews.quiet).order_by(AlertNews.id).limit(MOST_NEWS)
     found = (await db.scalars(loud)).all()
     for news in found:
@@ -70,7 +70,7 @@ def _opened(
     at: datetime,
     now: datetime,
 ) -> list[WaitingAlert]:
-    """What changes, for those who may see the problem and want to be told of it."""
+    """The alerts that change, for people who may see the problem and want to be told of it."""
     rows = {(one.user_id, one.problem_id): one for one in known}
     before = [
         (person, rows.get((person.user_id, problem_id)) or WaitingAlert(person.user_id, problem_id, fresh))
@@ -92,8 +92,8 @@ def _closed(known: Iterable[WaitingAlert], people: Mapping[int, AlertReader], no
 
 
 async def quiet_sums(db: AsyncSession, now: datetime) -> dict[str, int]:
-    """How many problems of each kind the quiet news found that are still open, once there is no more to come; these news are taken
-    away. Empty where there is nothing to say yet."""
+    """How many still open problems of each kind the quiet news brought, once no more will come; removes these news. Empty when
+    there is nothing to say yet."""
     due: datetime | None = await db.scalar(select(_sum_due()))
     if due is None or due > now:
         return {}
@@ -104,19 +104,19 @@ async def quiet_sums(db: AsyncSession, now: datetime) -> dict[str, int]:
 
 
 async def next_at(db: AsyncSession) -> datetime | None:
-    """When there is something to do: news, an alert, or a sum of what was found quietly. News ask for their job by themselves, but a
-    cause that is long in committing may find that both jobs of the name waited before it and ran past it."""
+    """When there is something to do: news, an alert, or a sum of what was found quietly. News ask for their job by themselves.
+    But when a cause commits late, the jobs that waited before it may have run without seeing its news."""
     loud = select(func.min(AlertNews.at)).where(~AlertNews.quiet).scalar_subquery()
     found: datetime | None = await db.scalar(select(func.least(loud, waiting.first_due(), _sum_due())))
     return found
 
 
 def _sum_due() -> ScalarSelect[datetime]:
-    """When what was found quietly is told; null where there is none."""
+    """When the quiet news are told; null when there are none."""
     due = func.least(func.max(AlertNews.at) + SUM_AFTER, func.min(AlertNews.at) + SUM_AT_LATEST)
     return select(due).where(AlertNews.quiet).scalar_subquery()
 
 
 async def forget_old(db: AsyncSession, now: datetime) -> None:
-    """For a worker without mail: news that another worker did not spread for so long."""
+    """For a worker without mail: removes news that no other worker planned for this long."""
     await db.execute(delete(AlertNews).where(AlertNews.at < now - KEPT))

@@ -20,8 +20,8 @@ SEES = "host.problems"
 
 @dataclass(frozen=True, slots=True)
 class AlertReader:
-    """A person who may see problems. `kinds` are those whose pages they may open. `chose` is false where the rules are not their own
-    choice but what holds until they choose."""
+    """A person who may see problems. `kinds` are those whose pages they may open. `chose` is false while the default rules hold,
+    until the person chooses."""
 
     user_id: int
     name: str
@@ -36,7 +36,7 @@ class AlertReader:
 
 
 async def readers(db: AsyncSession) -> Mapping[int, AlertReader]:
-    """Everybody in the workspace who may be told of something, by account."""
+    """Everybody in the workspace who may be told of anything, by account."""
     return await _read(db)
 
 

@@ -1,4 +1,4 @@
-"""Plans again what waits for a person who has chosen otherwise."""
+"""Plans again the alerts of a person whose choices have changed."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from app.db.session import workspace_of
 
 
 async def plan_again(db: AsyncSession, user_id: int) -> None:
-    """By what holds for the person now. What opened before they chose to be told of it is not told."""
+    """Plans by the rules of now. A problem that opened before the person chose to be told of it is not told."""
     await hold_name(db, "alerts")
     person = await people.reader(db, user_id)
     rules, now = person.rules if person else SILENT, datetime.now(UTC)

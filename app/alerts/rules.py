@@ -24,8 +24,8 @@ class SeverityRule:
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Wall-clock times of the person's zone, `starts` included; past midnight where `ends` is the earlier one. `but_critical`: critical
-    problems are told all the same."""
+    """Wall-clock times of the person's zone, `starts` included. When `ends` is earlier, they last past midnight. `but_critical`:
+    critical problems are told even then."""
 
     starts: time
     ends: time
@@ -34,7 +34,7 @@ class QuietHours:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """`weekday` counts from Monday as 0 and matters for a weekly one alone. `hour` is one of the person's zone."""
+    """`weekday` counts from Monday as 0, and matters only for a weekly digest. `hour` is in the person's zone."""
 
     rhythm: Rhythm = "daily"
     weekday: int = 0
@@ -60,7 +60,7 @@ class AlertRules:
         return timedelta(minutes=self._of(severity).after)
 
     def without(self, pace: Pace) -> "AlertRules":
-        """With no mail where that pace was wanted: the person has ended such mails."""
+        """The rules without mails of that pace: the person has ended such mails."""
         critical, warning, info = (
             SeverityRule("never", rule.after) if rule.pace == pace else rule
             for rule in (self.critical, self.warning, self.info)
@@ -81,5 +81,5 @@ class AlertRules:
 SILENT: Final = AlertRules(
     SeverityRule("never", AFTER_CRITICAL), SeverityRule("never", AFTER_OTHERS), SeverityRule("never", AFTER_OTHERS)
 )
-# Until they choose: somebody must hear that no worker runs, and one mailbox is enough for that.
+# Holds until they choose. Somebody must hear that no worker runs, and one mailbox is enough for that.
 FIRST_ADMINISTRATOR: Final = AlertRules(SeverityRule("at_once", AFTER_CRITICAL), SILENT.warning, SILENT.info)

@@ -1,4 +1,4 @@
-"""The job `alerts`: spreads news to people, and hands the mails that are due to the outbox. One at a time in each workspace."""
+"""The job `alerts`: plans news for people, and hands due mails to the outbox. One at a time in each workspace."""
 
 import uuid
 from collections import Counter, defaultdict
@@ -24,7 +24,7 @@ from app.parts import Parts
 from app.problems.kinds import kinds
 
 ALERT, STORM, DIGEST, SUM = "alert", "alert_storm", "alert_digest", "alert_sum"
-# So many problems are named in a mail about many; the others are counted.
+# A mail about many names this many problems, and counts the others.
 NAMED: Final = 20
 _WORST_FIRST = {"critical": 0, "warning": 1}
 
@@ -39,7 +39,7 @@ class _DueForPerson:
 
 
 async def tell(parts: Parts, workspace: str) -> None:
-    """All that is due."""
+    """Tells all that is due."""
     more = True
     while more:
         async with parts.database.transaction(workspace) as db:
@@ -47,7 +47,7 @@ async def tell(parts: Parts, workspace: str) -> None:
 
 
 async def tell_some(parts: Parts, db: AsyncSession, now: datetime) -> bool:
-    """In one transaction. True while there may be more."""
+    """Tells a part in one transaction. True while there may be more."""
     await hold_name(db, "alerts")
     if not outbox.is_on(parts.settings):
         await news.forget_old(db, now)
@@ -83,7 +83,7 @@ async def _by_person(
 
 
 async def _lately(db: AsyncSession, user_ids: Collection[int], now: datetime) -> dict[int, Lately]:
-    """What these people got within the storm's window; those who got something."""
+    """What people got within the storm's window; only people who got something."""
     mine = (
         OutgoingMail.workspace == workspace_of(db),
         among(OutgoingMail.user_id, user_ids),
@@ -100,7 +100,7 @@ async def _lately(db: AsyncSession, user_ids: Collection[int], now: datetime) ->
 
 
 async def _tell(parts: Parts, db: AsyncSession, due: _DueForPerson, now: datetime) -> list[WaitingAlert]:
-    """What became of what is due for one person."""
+    """Tells one person what is due. Returns what became of their alerts."""
     person = due.person
     found = [(one, _fate(person, one, now)) for one in due.alerts]
     rows = [_over(one) for one, (fate, _) in found if fate == "drop"]
@@ -140,7 +140,7 @@ async def _tell_one(parts: Parts, db: AsyncSession, one: WaitingAlert) -> Waitin
 
 
 async def _tell_many(parts: Parts, db: AsyncSession, kind: str, those: Sequence[WaitingAlert]) -> list[WaitingAlert]:
-    """One mail with sums by kind, which names the worst. What closes later replies to it."""
+    """One mail with sums by kind, which names the worst problems. Mails about their closing reply to it."""
     key = str(uuid.uuid4())
     await outbox.post(parts, db, NewMail(kind, _facts(those), those[0].user_id, key=key))
     return [replace(one, alert=fates.told(one.alert), thread=one.thread or key) for one in those]

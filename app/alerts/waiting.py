@@ -1,4 +1,4 @@
-"""Rows of `alerts`: what each person has still to be told. Reads and writes; what becomes of them is decided in fates."""
+"""Rows of `alerts`: what each person must still be told. Reads and writes them; fates decides what becomes of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from app.alerts.fates import AlertInTurn, State
 from app.alerts.models import ProblemAlert
 from app.problems.models import Problem
 
-# Rows that one transaction takes: more than one storm has.
+# Rows that one transaction takes. It is more than one storm has.
 MOST: Final = 10_000
 _WRITE = text("""
 INSERT INTO alerts (user_id, problem_id, state, due_at, opened_at, thread)
@@ -35,22 +35,22 @@ class WaitingAlert:
 
 
 async def due(db: AsyncSession, now: datetime) -> Sequence[WaitingAlert]:
-    """What is due, those that waited longest first; at most MOST."""
+    """Due alerts, those that waited longest first; at most MOST."""
     return await _read(db, _rows().where(ProblemAlert.due_at <= now).order_by(ProblemAlert.due_at).limit(MOST))
 
 
 async def of_problems(db: AsyncSession, problem_ids: ColumnElement[bool]) -> Sequence[WaitingAlert]:
-    """Everybody's, of the problems that the condition means."""
+    """Everybody's alerts of the problems of the condition."""
     return await _read(db, _rows().where(problem_ids))
 
 
 async def of_person(db: AsyncSession, user_id: int) -> Sequence[WaitingAlert]:
-    """What waits for one person."""
+    """The waiting alerts of one person."""
     return await _read(db, _rows().where(ProblemAlert.user_id == user_id, ProblemAlert.due_at.is_not(None)))
 
 
 def first_due() -> ScalarSelect[Any]:
-    """When the first of all is due, as a part of a statement."""
+    """When the first alert of all is due, as a part of a statement."""
     return select(func.min(ProblemAlert.due_at)).where(ProblemAlert.due_at.is_not(None)).scalar_subquery()
 
 

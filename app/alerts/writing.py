@@ -1,4 +1,4 @@
-"""Writes the letters when their turn comes, after asking once more who may be told, and whether it still holds."""
+"""Writes the letters when their turn comes, after checking once more who may be told, and that it still holds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +30,8 @@ PROBLEMS_PAGE = "/problems"
 
 
 async def write_alert(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
-    """None where the person may not be told, has chosen otherwise, or where the problem closed or opened again since: another mail says so."""
+    """None when the person may not be told or has chosen otherwise, and when the problem closed or opened again since: then
+    another mail says so."""
     person = await people.reader(db, mail.user_id)
     problem = await db.get(Problem, mail.facts["problem"])
     if person is None or problem is None or not person.wants(problem.kind, problem.severity):
@@ -45,7 +46,7 @@ async def write_alert(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lette
 
 
 async def _missed(db: AsyncSession, mail: MailInTurn, user_id: int) -> None:
-    """It may open again before its closing is told. A mail of an earlier opening says nothing of this one."""
+    """The problem may open again before its closing is told. A mail about an earlier opening does not count for this one."""
     await hold_name(db, "alerts")
     known = await waiting.of_problems(db, and_(Problem.id == mail.facts["problem"], ProblemAlert.user_id == user_id))
     now = datetime.now(UTC)
@@ -67,7 +68,7 @@ async def write_sum(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter 
 
 
 async def _many(parts: Parts, db: AsyncSession, mail: MailInTurn, news: ManyNews, topic: str) -> Letter | None:
-    """None where the person may see none of it, or has ended such mails."""
+    """None when the person may see none of these problems, or has ended such mails."""
     person = await people.reader(db, mail.user_id)
     if person is None or await unsubscribing.refuses(db, person.user_id, topic):
         return None

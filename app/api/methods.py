@@ -46,7 +46,7 @@ class GuardsFirst:
         return None
 
     def _known(self, path: str) -> str | None:
-        """The route that this address is of, None where nothing guards it."""
+        """The route that this address is of, None when nothing guards it."""
         if path in self._guarded:
             return path
         return next((known for pattern, known in self._varying if pattern.fullmatch(path)), None)
@@ -57,7 +57,7 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 
 def _guarded(route: HTTPRoute) -> HTTPRouteHandler | None:
-    """A handler whose guard stands for the whole address; None where some method is open to all."""
+    """A handler whose guard stands for the whole address; None when some method is open to all."""
     handlers = [one for one in route.route_handlers if "OPTIONS" not in one.http_methods]
     if any(isinstance(guard, Public) for one in handlers for guard in one.resolve_guards()):
         return None

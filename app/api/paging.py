@@ -97,7 +97,7 @@ async def page_of(
     numbered: Callable[[int], Awaitable[tuple[Rows, int | None]]],
     behind: Callable[[Any], Awaitable[Rows]],
 ) -> tuple[Rows, Meta]:
-    """`numbered` gives the rows of a page and the total, None where that is not counted; `behind` what follows a cursor,
+    """`numbered` gives the rows of a page and the total, None when that is not counted; `behind` what follows a cursor,
     one row more than a page where more follow."""
     meta = Meta(per_page=asked.per_page)
     if asked.cursor:

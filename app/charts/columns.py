@@ -21,7 +21,7 @@ class Series:
 @dataclass(frozen=True, slots=True)
 class DayColumn:
     """One day: what stands below its column, where it leads, what it says in words, and a value for each series. `name` is the day
-    in the table; `before` the total of its counterpart in the days before, None where that is not known."""
+    in the table; `before` the total of its counterpart in the days before, None when that is not known."""
 
     name: str
     label: str

@@ -28,7 +28,7 @@ class PeriodPair:
 
     @property
     def earlier(self) -> DayRange | None:
-        """The days before, both ends included; None where the calendar has none."""
+        """The days before, both ends included; None when the calendar has none."""
         if self.first.toordinal() <= self.length:
             return None
         return self.first - timedelta(days=self.length), self.first - timedelta(days=1)

@@ -62,7 +62,7 @@ def gaps(wanted: DaySpan, known: Iterable[DaySpan]) -> list[DaySpan]:
 def slice_until(first: date, end: date, rows_a_day: float | None, rows_a_page: int) -> date:
     """Where a slice from `first` ends: about twenty pages of it, at least a day, at most a month.
 
-    A slice is what is walked again when the server's paging proves unstable, and how deep we make it page.
+    When the server's paging proves unstable, a slice is walked again; its size also limits how deep the server must page.
     """
     if rows_a_day is None:
         days = FIRST_SLICE
@@ -77,7 +77,7 @@ def check_is_due(now_local: datetime, last: date | None) -> bool:
 
 
 def days_to_check(today: date, known: Sequence[DaySpan]) -> list[date]:
-    """Those of the last 31 days that have been read, latest first: others are going to be read anyway."""
+    """Those of the last 31 days that have been read, latest first. The others will be read anyway."""
     days = (today - number * DAY for number in range(1, CHECK_DAYS + 1))
     return [day for day in days if any(span.first <= day < span.until for span in known)]
 

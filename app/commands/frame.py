@@ -73,7 +73,7 @@ ID = click.IntRange(1, 2**63 - 1)
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """The database as the app's role sees it, and as the owner does; None where the owner is not known here. `past_pooler` is the
+    """The database as the app's role sees it, and as the owner does; None when the owner is not known here. `past_pooler` is the
     app's again, where a pooler stands before the first."""
 
     app: str

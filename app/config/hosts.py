@@ -36,7 +36,7 @@ class DatabaseServer:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`patience_s`: what one server has for answering, None where the address does not say. `rest`: the address without what the other
+    """`patience_s`: what one server has for answering, None when the address does not say. `rest`: the address without what the other
     fields hold."""
 
     user: str

@@ -1,7 +1,8 @@
 """Brings the modules of schemas to their newest steps, several schemas at a time, beside a program that runs.
 
-A step waits a quarter of a second for each lock, since requests that come behind it wait as long. Where it gets none, the schema joins
-the end of the queue and is tried again, for a minute. The minute begins again with each step and each slice that it takes.
+A step waits a quarter of a second for each lock, because requests behind it wait as long. When it does not get the lock, the
+schema joins the end of the queue and is tried again, for a minute. The minute begins again with each step and each slice that it
+takes.
 """
 
 import asyncio
@@ -21,11 +22,11 @@ from app.db import rights
 from app.db.steps import SHARED, Steps, says
 
 LOCK_MS = 250
-# An index is built beside all that reads and writes. It only waits for transactions that began before it, for minutes if need be.
+# An index is built while others read and write. It only waits for transactions that began before it, which may take minutes.
 CONCURRENT_LOCK_MS = 600_000
 PATIENCE_S = 60.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
-# Another session holds the lock; or both would wait for each other.
+# Another session holds the lock, or both would wait for each other.
 _LOCKED = frozenset({"55P03", "40P01"})
 _SET = text("SELECT set_config('search_path', :path, :local), set_config('lock_timeout', :lock, :local)")
 
@@ -52,7 +53,7 @@ class Stuck(Exception):
 
 
 class Bringing:
-    """`at`: by schema, the modules that may be behind, and where each is; None where it has no tables yet. `lacking`: the
+    """`at`: by schema, the modules that may be behind, and where each is; None when it has no tables yet. `lacking`: the
     schemas where the role lacks rights. `held_up(schema, reason)` and `ended(schema)` are told."""
 
     def __init__(
@@ -73,7 +74,7 @@ class Bringing:
         self._failures: list[FailedModule] = []
 
     async def all(self, jobs: int) -> list[FailedModule]:
-        """Raises what a database that went away raises; what is done by then is done."""
+        """Raises when the database goes away; steps that were done by then stay done."""
         self._waiting.extend(self._at)
         try:
             async with asyncio.TaskGroup() as group:
@@ -96,7 +97,7 @@ class Bringing:
                     self._ended(schema)
 
     def _moved(self, schema: str) -> None:
-        """What holds it up next is another lock, with a minute of its own."""
+        """The next thing that holds it up is another lock, and gets a minute of its own."""
         self._since.pop(schema, None)
         self._tries.pop(schema, None)
 
@@ -145,7 +146,7 @@ class _Migrator:
                     await connection.run_sync(rights.grant, schema, self._app_role)
 
     async def _make(self, schema: str, steps: Steps) -> str:
-        """Tables where there are none of the module yet. No program uses them: all steps are one transaction."""
+        """Makes the tables of a module that has none yet. No program uses them, so all steps are one transaction."""
         async with self._transaction(schema) as connection:
             await connection.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema}"'))
             await connection.run_sync(steps.take_all)
@@ -190,7 +191,7 @@ def _set_for(schema: str, lock_ms: int, *, local: bool) -> dict[str, str | bool]
 
 @contextmanager
 def _naming(module: str, what: str) -> Iterator[None]:
-    """Says which step met an error. Where the database went away, that is not a fault of the step."""
+    """Says which step met an error. When the database went away, it is not a fault of the step."""
     try:
         yield
     except Exception as error:

@@ -40,7 +40,7 @@ FIRST_SETTINGS: Mapping[str, str] = MappingProxyType(
         "effective_cache_size": "512MB",
         "random_page_cost": "1.1",
         "max_wal_size": "512MB",
-        # Parallel queries share memory in /dev/shm, of which a container has 64 MB; the machine is small anyway.
+        # Parallel queries share memory in /dev/shm, and a container has only 64 MB of it.
         "max_parallel_workers_per_gather": "0",
         "max_parallel_maintenance_workers": "0",
         "jit": "off",
@@ -63,7 +63,7 @@ _LARGEST_LOG = 10 * 1024 * 1024
 _ORPHANS_S = 30.0
 # Lines of postmaster.pid, as PostgreSQL numbers them.
 _SOCKET_LINE, _STATUS_LINE = 5, 8
-# Who waits longer than this is told why, again and again.
+# A person who waits longer than this is told why, again and again.
 _SILENCE_S = 2.0
 _ORPHANS_REMAIN = "pre-existing shared memory block"
 
@@ -159,8 +159,8 @@ def state_of(data: Path) -> ClusterState:
 def _is_server(pid: int, data: Path) -> bool:
     try:
         process = psutil.Process(pid)
-        # A server works in its data directory, whatever that is called by now; nothing else has business there, and a
-        # zombie works nowhere.
+        # A server has its data directory as working directory, even when the directory was renamed. No other program works there,
+        # and a zombie has no working directory.
         return bool(process.name() == "postgres" and Path(process.cwd()) == data)
     except psutil.Error:
         return False
@@ -180,7 +180,7 @@ def _answers(postmaster: Postmaster) -> bool:
 
 
 def launch(home: Home, sockets: Path, settings: Mapping[str, str], wait_s: float, progress: Progress) -> None:
-    """Start the server and wait until it takes connections, through a crash recovery if need be. Raises EmbeddedError."""
+    """Start the server and wait until it takes connections, also through a crash recovery. Raises EmbeddedError."""
     _turn_log_over(home.log)
     deadline = time.monotonic() + min(_ORPHANS_S, wait_s)
     while True:
@@ -274,7 +274,7 @@ def _read_from(log: Path, offset: int) -> str:
 
 
 def _what_was_wrong(text: str) -> str:
-    """The lines of PostgreSQL that stop it, where there are any: it says much before and after them."""
+    """The lines in which PostgreSQL says why it stops, if there are any: its log has much before and after them."""
     grave = [line for line in text.splitlines() if _GRAVE.search(line)]
     return "\n".join(grave) or _tail(text)
 

@@ -1,4 +1,4 @@
-"""Connects to the one of several servers that is meant. What becomes of its connections afterwards is in db/pool.py."""
+"""Connects to the right one of several servers. What happens to connections afterwards is in db/pool.py."""
 
 import asyncio
 import os
@@ -14,9 +14,9 @@ from app.config import hosts
 from app.config.hosts import DatabaseServer
 
 PATIENCE_S = 10
-# A server that takes no changes: a standby, or one that is told to.
+# A server that takes no changes: a standby, or one that is set so.
 READ_ONLY = "25006"
-# Where one of these is met, the next server is asked. A password that is wrong is wrong everywhere.
+# After one of these errors the next server is asked. A wrong password is wrong everywhere.
 _NOT_THIS_ONE = (
     OSError,
     TargetServerAttributeNotMatched,
@@ -42,11 +42,12 @@ class _NoneFits(Exception):
 
 
 def connecting(url: str, *, wanted: hosts.Wanted = "primary", **options: Any) -> Connect:
-    """Connects to what the driver itself reads in the address: `sslmode`, `sslrootcert` and the like, as psycopg and psql read them.
-    SQLAlchemy would hand them on as arguments, which the driver refuses. Of several servers it asks the one first that it found the
-    last time. `wanted`: where the address itself does not say it; a server that takes changes.
+    """Connects to what the driver itself reads in the address: `sslmode`, `sslrootcert` and the like, as psycopg and psql read
+    them. SQLAlchemy would hand them on as arguments, which the driver refuses. Of several servers it asks the one first that it
+    found the last time. `wanted` holds when the address itself does not say it; the default is a server that takes changes.
 
-    Raises ConnectionError where none can be reached, or none is of that kind; what PostgreSQL refuses comes as its own error."""
+    Raises ConnectionError when no server can be reached, or none is of that kind. A refusal of PostgreSQL comes as its own
+    error."""
     address, last = hosts.read(url), 0
     wanted = address.wanted or wanted
     options.setdefault("timeout", PATIENCE_S)
@@ -125,7 +126,7 @@ async def _to(server: DatabaseServer, url: str, kind: hosts.Wanted, options: dic
 
 
 def _notice_silence(connection: asyncpg.Connection) -> None:
-    """A machine that was switched off answers nothing, not even that it is gone."""
+    """A machine that was switched off does not answer at all, so the system must find out that it is gone."""
     line = cast("Any", connection)._transport.get_extra_info("socket")  # noqa: SLF001 - there is no other way to it
     if line.family == socket.AF_UNIX:
         return

@@ -1,6 +1,6 @@
 """Statements that go to the driver itself: SQLAlchemy would double the price of the few that every reply sends.
 
-They raise ConnectionError where the server went away meanwhile.
+They raise ConnectionError when the server went away meanwhile.
 """
 
 import re
@@ -23,7 +23,7 @@ _DIALECT = cast("Any", dialects.dialect)(json_deserializer=msgspec.json.decode)
 
 
 class Beginning(asyncpg.Connection):
-    """Takes what the next transaction sets for itself to the server together with its BEGIN. What its pool asks of it: app.db.pool."""
+    """Sends the settings of the next transaction to the server together with its BEGIN. What its pool asks of it: app.db.pool."""
 
     begins_with = ""
     refused_a_change = False
@@ -40,7 +40,8 @@ class Beginning(asyncpg.Connection):
 
 
 class Direct:
-    """A statement with `:names`, of at most one row. PostgreSQL must see the type of each where it can't tell: `CAST(:name AS int)`.
+    """A statement with `:names`, of at most one row. Where PostgreSQL can't tell the type of a value, name it: `CAST(:name AS
+    int)`.
 
     `workspace.table` is the table in the schema that the call names, where the connection itself is in no workspace.
     """
@@ -104,7 +105,7 @@ async def _asked(fetch: Callable[..., Any], connection: asyncpg.Connection, sql:
 
 
 def refuse_if_lost(connection: asyncpg.Connection, error: BaseException) -> None:
-    """The driver has errors of its own for a server that went away; everybody else knows this one."""
+    """The driver has errors of its own for a server that went away. This raises ConnectionError, which all callers know."""
     if isinstance(connection, Beginning):
         connection.refused_a_change |= refused_a_change(error)
     if connection.is_closed():

@@ -3,12 +3,12 @@
 Three files are locked with flock, which the kernel undoes for a process that ends, even by kill -9:
 
 * `postgres.lock` in the data directory: held while starting, so that one process at a time starts the server.
-* `users.lock`: every user holds it shared for as long as it needs the server. Who can have it alone is the last one
-  and stops the server.
+* `users.lock`: every user holds it shared for as long as it needs the server. The process that can lock it alone is the last
+  user, and stops the server.
 * `watch.lock`: held by the one background process (watch.py) that waits to have `users.lock` alone. So the server also
   stops when its last user was killed, or ended without calling `stop`.
 
-The programs that run are the business of cluster.py.
+The programs that run are in cluster.py.
 """
 
 import fcntl
@@ -84,12 +84,12 @@ class EmbeddedCluster:
         return state_of(self._home.data) is ClusterState.READY
 
     def stop(self) -> None:
-        """Give the server up; the last user's call returns when it has stopped. Again: does nothing."""
+        """Give the server up; the last user's call returns when it has stopped. A second call does nothing."""
         with self._once:
             users, self._users = self._users, None
         if users is None:
             return
-        # Closed, not unlocked: a forked child shares our lock, and may still need the server.
+        # Closed, not unlocked, because a forked child shares our lock and may still need the server.
         os.close(users)
         _stop_if_unused(self._home)
 
@@ -140,7 +140,7 @@ def _start(
 def _describe(home: Home, sockets: Path, users: int) -> EmbeddedCluster:
     postmaster = read_postmaster(home.data)
     folder = (postmaster and postmaster.socket_folder) or sockets
-    # The port is said, or PGPORT in the environment would be taken for it.
+    # The port is named, because otherwise PGPORT in the environment would be taken.
     place = f"host={quote(str(folder), safe='/')}&port=5432"
     return EmbeddedCluster(
         urls=EmbeddedUrls(

@@ -1,4 +1,4 @@
-"""Where somebody who follows a list by the time of changes must ask from next time, so that nothing is missed."""
+"""The instant from which a program that follows a list must ask next time, so that it misses nothing."""
 
 from datetime import datetime
 
@@ -12,7 +12,8 @@ _NOTHING_MISSED = text(
 
 
 async def nothing_missed_since(db: AsyncSession) -> datetime:
-    """An instant that whatever is written later, or committed later, is stamped with or after, where `now()` of the database stamps it. Ask
-    before the rows are read: what ends between the two is then both among the rows and after the instant, never neither."""
+    """An instant such that all rows that are written or committed later bear it or a later one, if the database's `now()` stamps
+    them. Ask before you read the rows: a transaction that ends between the two is then both among the rows and after the instant,
+    and never missed."""
     found: datetime = (await db.execute(_NOTHING_MISSED)).scalar_one()
     return found

@@ -1,4 +1,4 @@
-"""Locks for the rest of a transaction: what is read after one stays as it is until this transaction has written."""
+"""Locks for the rest of a transaction: what is read after the lock stays as it is until this transaction ends."""
 
 from sqlalchemy import ColumnElement, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -12,6 +12,6 @@ async def hold(db: AsyncSession, one: ColumnElement[bool]) -> None:
 
 
 async def hold_name(db: AsyncSession, name: str) -> None:
-    """For what has no row before it is saved for the first time: locks the name in this workspace."""
+    """Locks a name in this workspace, for things that have no row before they are saved for the first time."""
     key = func.hashtextextended(f"{name} {workspace_of(db)}", 0)
     await db.execute(select(func.pg_advisory_xact_lock(key)))

@@ -34,7 +34,8 @@ class Counted:
         return found, skip
 
     def less(self, others: "Counted") -> Self:
-        """Without those of `others`, who are all among them; should rows come between the two counts, no day holds less than none."""
+        """Without those of `others`, who are all among them; if rows come between the two counts, no day gets a number below
+        zero."""
         gone = dict(others.days)
         return replace(self, days=[(day, left) for day, count in self.days if (left := count - gone.get(day, 0)) > 0])
 

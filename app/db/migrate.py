@@ -1,5 +1,5 @@
-"""Creates and upgrades tables: per module, per workspace, as the owner role, while the program runs. What one run leaves undone, the
-next one does. The steps are under migrations/versions/MODULE (app.db.steps).
+"""Creates and upgrades tables: per module, per workspace, as the owner role, while the program runs. The next run does what one
+run left undone. The steps are under migrations/versions/MODULE (app.db.steps).
 
 The shared tables come first, then the workspaces side by side. Each step of each workspace is a transaction of its own.
 """
@@ -37,7 +37,8 @@ __all__ = [
 
 # One process at a time migrates or makes a tenant; any number would do if no other program uses it.
 LOCK = 5_201_001
-# A statement that waits for the lock would hold up an index that is built meanwhile, and that one would wait for us. So we ask again.
+# A statement that waits for the lock would hold up an index that is built meanwhile, and the index would wait for us. So we ask
+# again and again.
 _LOOK_S = 0.2
 _OTHER = text(
     "SELECT a.pid, to_char(a.backend_start AT TIME ZONE 'UTC', 'HH24:MI:SS') AS since FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
@@ -48,7 +49,8 @@ _OTHER = text(
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What one module of one schema is at; `before` is None where it had no tables yet. `error`: why it is not at the newest step."""
+    """The step of one module in one schema; `before` is None when it had no tables yet. `error` says why it is not at the newest
+    step."""
 
     schema: str
     module: str
@@ -62,7 +64,8 @@ class Applied:
 
 
 class Unfinished(Conflict):
-    """Some workspaces could not be migrated, or the shared tables: then nothing behind them was begun. `applied` is all of it."""
+    """Some workspaces could not be migrated, or the shared tables could not: then no workspace was begun. `applied` has all
+    results."""
 
     def __init__(self, applied: Sequence[Applied]) -> None:
         self.applied = applied
@@ -80,13 +83,13 @@ class Unfinished(Conflict):
 
 
 def _quiet(*_: object) -> None:
-    """Told and forgotten."""
+    """Ignores what it is told."""
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationWatch:
-    """Who is told how a migration goes: which other process it waits for; how many schemas have something to do; which of them
-    is tried again later and why; and which is through."""
+    """The functions that are told how a migration goes: which other process it waits for; how many schemas have something to do;
+    which schema is tried again later and why; and which one is done."""
 
     waits_for: Callable[[str], None] = _quiet
     begins: Callable[[int], None] = _quiet
@@ -106,8 +109,8 @@ async def migrate(
     """Brings the given modules (default: all) of the given workspaces (default: every one there is) to the newest step, `jobs` of them
     at a time. `app_role` is granted what the app may do.
 
-    Raises Conflict, before anything is changed, where a newer program has been at work, and Unfinished where a step failed: all
-    others are done then.
+    Raises Conflict, before anything is changed, when a newer program has migrated the tables. Raises Unfinished when a step
+    failed: all others are done then.
     """
     wanted = [name for name in MODULES if name in set(modules or MODULES) | {SHARED}]
     watch = watch or MigrationWatch()
@@ -122,15 +125,15 @@ async def migrate(
 @asynccontextmanager
 async def as_owner(owner_url: str, watch: MigrationWatch) -> AsyncIterator[AsyncConnection]:
     """One transaction of the owner, during which no other process migrates or makes a tenant. It is open from the beginning, also
-    for what goes past SQLAlchemy to the driver: SQLAlchemy itself begins it with its own first statement."""
+    for statements that go to the driver directly: SQLAlchemy itself would begin it only with its own first statement."""
     async with _engine(owner_url) as engine, _alone(engine, watch), engine.begin() as connection:
         await connection.execute(text("SELECT 1"))
         yield connection
 
 
 def make_workspace(connection: Connection, workspace: str, app_role: str) -> None:
-    """The tables of a workspace that has none yet, in a transaction of `as_owner`. Raises Conflict
-    where the shared tables are at another step than this program."""
+    """The tables of a workspace that has none yet, in a transaction of `as_owner`. Raises Conflict when the shared tables are at
+    another step than this program."""
     connection.execute(text("SELECT set_config('search_path', :path, true)"), {"path": SHARED})
     if Steps(SHARED).current(connection) != newest()[SHARED]:
         raise Conflict(
@@ -147,8 +150,8 @@ def make_workspace(connection: Connection, workspace: str, app_role: str) -> Non
 
 @asynccontextmanager
 async def _engine(owner_url: str) -> AsyncIterator[AsyncEngine]:
-    """Each connection is opened for its user. Rows of tables stay out of errors. Compiling what asks the catalogue of many tenants
-    would take longer than asking it."""
+    """Opens each connection for its user. Errors hold no rows of tables. For many tenants, compiling the statements over the
+    catalogue would take longer than running them."""
     named = connecting(owner_url, server_settings={"application_name": "muster-migrate", "jit": "off"})
     engine = create_async_engine(DIALECT, async_creator=named, poolclass=NullPool, hide_parameters=True)
     try:
@@ -159,7 +162,7 @@ async def _engine(owner_url: str) -> AsyncIterator[AsyncEngine]:
 
 @asynccontextmanager
 async def _alone(engine: AsyncEngine, watch: MigrationWatch) -> AsyncIterator[None]:
-    """Holds the lock on a connection of its own. The server gives it back where this process is killed."""
+    """Holds the lock on a connection of its own. The server frees it when this process is killed."""
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as holder:
         told = False
         while not await holder.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": LOCK}):
@@ -171,7 +174,7 @@ async def _alone(engine: AsyncEngine, watch: MigrationWatch) -> AsyncIterator[No
 
 
 class _Run:
-    """One migration, from what is found to what was applied."""
+    """One migration, from the state that it finds to the steps that it took."""
 
     def __init__(self, engine: AsyncEngine, app_role: str, modules: Sequence[str], watch: MigrationWatch) -> None:
         self._engine, self._app_role, self._modules, self._watch = engine, app_role, modules, watch
@@ -203,7 +206,7 @@ class _Run:
             lacking = await connection.run_sync(rights.lacking, schemas, self._app_role)
         at: dict[str, dict[str, str | None]] = {}
         for schema, module in places:
-            # One module is enough where only rights are missing.
+            # When only rights are missing, one module is enough.
             if standing.judge(module, before.get((schema, module))) or (schema in lacking and schema not in at):
                 at.setdefault(schema, {})[module] = before.get((schema, module), Reached(None)).revision
         self._watch.begins(len(at))

@@ -1,4 +1,4 @@
-"""What a process holds to of its pool of connections: how many one workspace may have at once, and which of them are still used.
+"""The rules of a process for its pool of connections: how many one workspace may have at once, and which ones are still used.
 
 A server that went away, was demoted or fell silent answers no further request over a connection from before.
 """
@@ -26,8 +26,9 @@ class ShareTaken(PoolTimeoutError):
 
 
 class Shares:
-    """At most so many connections for one workspace; more of its work waits in turn, for PATIENCE_S at most. `most` None: there is
-    no such limit. Who waits here must hold no connection, or those that others wait for would be held by those who wait.
+    """At most so many connections for one workspace; more of its work waits in turn, for PATIENCE_S at most. `most` None: there
+    is no such limit. A task that waits here must hold no connection. Otherwise waiting tasks would hold the connections for which
+    others wait.
 
     `alone`: there is no other workspace to share with. With sixteen callers at once each of their requests would wait for its place and
     begin twice, which takes 1.7 times the processor time.
@@ -39,7 +40,7 @@ class Shares:
         self._held: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def take_at_once(self, workspace: str) -> asyncio.Semaphore | None:
-        """One place, which the caller releases. Raises ShareTaken where there is none, or others wait for it."""
+        """Takes one place, which the caller releases. Raises ShareTaken when there is none, or others wait for it."""
         places = self._places(workspace)
         if places is None:
             return None
@@ -50,7 +51,7 @@ class Shares:
 
     @asynccontextmanager
     async def place(self, workspace: str) -> AsyncIterator[None]:
-        """Raises ShareTaken where none came free in time."""
+        """Raises ShareTaken when none came free in time."""
         places = self._places(workspace)
         if places is None:
             yield
@@ -79,24 +80,25 @@ def _taken(workspace: str) -> str:
 
 
 class Trust:
-    """Of one pool, for all that share it."""
+    """The connections of one pool that can be relied on, for all who share the pool."""
 
     def __init__(self) -> None:
         self._since = 0.0
 
     def lose(self) -> None:
-        """The server behind one of them is not to be relied on: each is replaced before it is used again."""
+        """The server behind one of them can't be relied on any longer: each connection is replaced before it is used again."""
         self._since = time.monotonic()
 
     def check(self, connection: AdaptedConnection, *_: object) -> None:
-        """For the pool, which makes another one instead. Of those that broke it learns only by the errors of its own statements."""
+        """The pool calls this, and makes another connection instead. By itself it learns of broken ones only by errors of its own
+        statements."""
         driver = _ours(connection.driver_connection)
         if driver.is_closed() or driver.opened_at < self._since:
             raise DisconnectionError("the database server closed the connection")
 
 
 def note_failure(context: ExceptionContext) -> Exception | None:
-    """For the engine, where a statement of its own failed: what it raises instead, if anything."""
+    """The engine calls this when a statement failed. Returns the error to raise instead, if any."""
     if context.connection is None:
         return None
     driver, error = _ours(context.connection.connection.driver_connection), context.original_exception

@@ -1,4 +1,4 @@
-"""What a pooler before the database says of itself. Only PgBouncer is known here."""
+"""What a pooler in front of the database says of itself. Only PgBouncer is known."""
 
 import re
 
@@ -7,13 +7,13 @@ from psycopg.conninfo import make_conninfo
 
 from app.config import ConfigError
 
-# From here on it keeps prepared statements by their names, which the driver uses.
+# From this version on it keeps prepared statements by their names, which the driver uses.
 OLDEST = (1, 21)
 PATIENCE_S = 5
 
 
 def version(url: str) -> tuple[int, int] | None:
-    """None where it does not tell: it tells the users that its `stats_users` or `admin_users` name."""
+    """None when it does not answer: it only answers users in its `stats_users` or `admin_users`."""
     try:
         with psycopg.connect(
             make_conninfo(url, dbname="pgbouncer", connect_timeout=PATIENCE_S, target_session_attrs="any"),
@@ -27,7 +27,7 @@ def version(url: str) -> tuple[int, int] | None:
 
 
 def refuse_old(url: str) -> None:
-    """Raises ConfigError for a pooler that says it is too old to hand connections on after each transaction."""
+    """Raises ConfigError for a pooler that is too old to hand connections on after each transaction."""
     told = version(url)
     if told is not None and told < OLDEST:
         raise ConfigError(

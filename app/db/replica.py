@@ -1,4 +1,4 @@
-"""Long reads from a copy of the database, where there is one and it is recent enough; else from the primary, which always is.
+"""Long reads from a copy of the database, if there is one and it is recent enough; otherwise from the primary.
 
 A replica is a standby that follows the primary. What a person did a moment ago may not be there yet. So each read begins with the
 primary's place in its log, and waits for a moment until the replica has come so far.
@@ -21,20 +21,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
 
-# Older figures are not shown: people would look in vain for what they did before they opened the page.
+# Older figures are not shown: people would miss what they did before they opened the page.
 MOST_LAG = timedelta(seconds=10)
-# A page says of when its figures are. A file says nothing: it has all of the moment in which it was asked for, or is read at the
+# A page says how old its figures are. A file does not: it has everything up to the moment of the request, or is read at the
 # primary.
 PAGE_WAITS_S, FILE_WAITS_S = 0.2, 5
 LOOK_S = 0.02
-# A replica that can't be used is asked again after so long. Pages do not wait for it meanwhile.
+# A replica that can't be used is asked again after this time. Pages do not wait for it meanwhile.
 REST_S = 15
-# For those who have the connections, for a connection, and for the first answer.
+# The longest waits: for others who have the connections, for a connection, and for the first answer.
 PATIENCE_S = 2
 _BEAT = "(SELECT max(seen_at) FROM shared.worker_heartbeats)"
 _MARK = text(f"SELECT pg_current_wal_flush_lsn()::text AS place, clock_timestamp() AS at, {_BEAT} AS beat")
-# A server that was promoted, wrote, and became a standby once more may be further in a log of its own. It lacks the last heartbeat, and
-# of when its rows are is then not known.
+# A server that was promoted, wrote, and became a standby once more may be further in a log of its own. It lacks the last
+# heartbeat, so the age of its rows is unknown then.
 _STANDING = text(f"""
     SELECT follows, came AND is_ours AS has_all, CASE WHEN is_ours OR NOT came THEN pg_last_xact_replay_timestamp() END AS as_of
     FROM (SELECT pg_is_in_recovery() AS follows,
@@ -52,7 +52,8 @@ class ReplicaUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment of the primary, its place in the log then, and the last heartbeat of a worker, by which a copy shows whose it is."""
+    """A moment of the primary: its place in the log, and the last heartbeat of a worker, which proves that a copy belongs to this
+    primary."""
 
     place: str
     at: datetime
@@ -61,7 +62,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Recent(Generic[T]):
-    """`as_of`: of when the figures are that the replica gave; None where the primary gave them, which are of now."""
+    """`as_of` is the moment of the figures when the replica gave them; None when the primary did, because those are of now."""
 
     found: T
     as_of: datetime | None = None
@@ -69,27 +70,28 @@ class Recent(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaProgress:
-    """How far a replica has come. `has_all`: up to the mark. `as_of`: the newest change that it has, None where it saw none yet."""
+    """How far a replica has come. `has_all`: it has everything up to the mark. `as_of`: the newest change that it has, None when
+    it saw none yet."""
 
     follows: bool
     has_all: bool
     as_of: datetime | None
 
     def lag(self, since: Mark) -> timedelta | None:
-        """None: not known."""
+        """None when it is not known."""
         if self.has_all:
             return timedelta(0)
         return None if self.as_of is None else max(since.at - self.as_of, timedelta(0))
 
 
 async def mark(db: AsyncSession) -> Mark:
-    """Of the primary that the transaction is on."""
+    """The mark of the primary that the transaction is on."""
     row = (await db.execute(_MARK)).one()
     return Mark(row.place, row.at, row.beat)
 
 
 async def progress(db: AsyncSession, since: Mark) -> ReplicaProgress:
-    """Of the server that the transaction is on."""
+    """The progress of the server that the transaction is on."""
     row = (await db.execute(_STANDING, {"place": since.place, "beat": since.beat})).one()
     return ReplicaProgress(row.follows, row.has_all, row.as_of)
 
@@ -108,7 +110,8 @@ class Replica:
         self._rests_until = 0.0
 
     async def read(self, db: AsyncSession, workspace: str, work: Callable[[AsyncSession], Awaitable[T]]) -> Recent[T]:
-        """What `work` finds at the replica; at the primary, in `db`, where the replica is away, breaks off or is too far behind."""
+        """What `work` finds at the replica. When the replica is away, breaks off or is too far behind: what it finds at the
+        primary, in `db`."""
         since = await mark(db)
         try:
             async with self._at(self.pages, workspace, since, PAGE_WAITS_S) as (there, lag):
@@ -122,7 +125,7 @@ class Replica:
 
     @asynccontextmanager
     async def reading(self, primary: Database, workspace: str) -> AsyncIterator[AsyncSession]:
-        """A transaction for a file, in which all of this moment is there: at the replica, or at the primary."""
+        """A transaction for a file that sees everything up to this moment: at the replica, or at the primary."""
         async with AsyncExitStack() as stack:
             try:
                 db = await stack.enter_async_context(self._with_everything(primary, workspace))
@@ -131,7 +134,7 @@ class Replica:
             yield db
 
     async def has_everything(self, primary: Database, workspace: str) -> bool:
-        """True where `files` has all of this moment, or has it within seconds."""
+        """True when `files` has everything up to this moment, or gets it within seconds."""
         try:
             async with self._with_everything(primary, workspace):
                 return True
@@ -140,7 +143,7 @@ class Replica:
 
     @asynccontextmanager
     async def _with_everything(self, primary: Database, workspace: str) -> AsyncIterator[AsyncSession]:
-        """Raises ReplicaUnusable; what breaks off later comes as it is."""
+        """Raises ReplicaUnusable; later errors come as they are."""
         async with primary.shared_transaction() as db:
             since = await mark(db)
         async with AsyncExitStack() as stack:
@@ -157,7 +160,7 @@ class Replica:
     async def _at(
         self, database: Database, workspace: str, since: Mark, patience_s: float
     ) -> AsyncIterator[tuple[AsyncSession, timedelta]]:
-        """A transaction there, and how far it is behind the mark. Raises ReplicaUnusable, and the faults of a database."""
+        """A transaction at the replica, and how far it is behind the mark. Raises ReplicaUnusable, and errors of the database."""
         if time.monotonic() < self._rests_until:
             raise ReplicaUnusable
         async with AsyncExitStack() as stack:
@@ -186,7 +189,7 @@ class Replica:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaFirst:
-    """Rows of files come from the replica, where it has all of the moment in which a transaction begins."""
+    """Reads rows of files from the replica, if it has everything up to the moment in which a transaction begins."""
 
     replica: Replica
     primary: Database
@@ -196,7 +199,7 @@ class ReplicaFirst:
 
 
 async def _begun(stack: AsyncExitStack, database: Database, workspace: str) -> AsyncSession:
-    """Raises ReplicaUnusable while others have all the connections that there may be: that says nothing of the replica."""
+    """Raises ReplicaUnusable while others have all connections of the pool: this says nothing about the replica."""
     patience = _Patience()
     try:
         async with patience.limit:
@@ -208,7 +211,7 @@ async def _begun(stack: AsyncExitStack, database: Database, workspace: str) -> A
 
 
 class _Patience:
-    """PATIENCE_S for those before us, and as much again for the server, once it is our turn."""
+    """Waits PATIENCE_S for those before us, and as long again for the server once it is our turn."""
 
     def __init__(self) -> None:
         self.limit, self.begun = asyncio.timeout(PATIENCE_S), False
@@ -219,7 +222,7 @@ class _Patience:
 
 
 async def _caught_up(db: AsyncSession, since: Mark, patience_s: float) -> ReplicaProgress:
-    """How far it has come, once it has all up to the mark or the time is up."""
+    """How far the replica has come, once it has everything up to the mark or the time is up."""
     until = time.monotonic() + patience_s
     while True:
         found = await progress(db, since)
@@ -229,5 +232,5 @@ async def _caught_up(db: AsyncSession, since: Mark, patience_s: float) -> Replic
 
 
 def _is_away(fault: Exception) -> bool:
-    """False where the server answered that it ended one statement, as it does for one that takes too long."""
+    """False when the server answered that it ended one statement, as it does for one that takes too long."""
     return not isinstance(fault, DBAPIError) or fault.connection_invalidated

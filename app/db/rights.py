@@ -1,5 +1,5 @@
-"""What the app's role may do with the tables: read and write rows, never alter a table. Of append-only ones it changes no row, and
-where one row is always there it makes and removes none."""
+"""What the app's role may do with the tables: read and write rows, never alter a table. It changes no row of append-only tables,
+and adds or removes no row where a table always has exactly one."""
 
 import json
 from collections import defaultdict
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 from app.db.base import Base
 from app.db.steps import MODULES, version_table
 
-# By kind: its name in SQL, what the role gets, and what is taken from it.
+# For each kind of object: its name in SQL, the rights that the role gets, and those that are taken from it.
 _KINDS = {
     "table": ("TABLE", "SELECT, INSERT, UPDATE, DELETE", ""),
     "append_only": ("TABLE", "SELECT, INSERT", "UPDATE, DELETE, TRUNCATE"),
@@ -21,7 +21,7 @@ _KINDS = {
     "schema": ("SCHEMA", "USAGE", ""),
     "routine": ("ROUTINE", "EXECUTE", ""),
 }
-# By what depends on a schema, for which there is an index: many tenants have very many tables.
+# Finds objects by their dependency on a schema, which has an index: many tenants have very many tables.
 _FOUND = """
 WITH role AS (SELECT to_regrole(quote_ident(:role))::oid AS id),
 wanted AS (SELECT key AS kind, string_to_array(value ->> 1, ', ') AS given, string_to_array(value ->> 2, ', ') AS taken
@@ -52,12 +52,12 @@ WHERE NOT own @> given OR own && taken OR kind = 'routine' AND everybody
 
 
 def lacking(connection: Connection, schemas: Iterable[str], app_role: str) -> set[str]:
-    """The schemas in which the role may not do what it must, or more."""
+    """The schemas in which the role lacks a right, or has one too many."""
     return {row.schema for row in _wrong(connection, schemas, app_role)}
 
 
 def grant(connection: Connection, schema: str, app_role: str) -> None:
-    """Makes the rights as they must be. Finding them so already writes nothing."""
+    """Grants and revokes rights as needed. Writes nothing when they are right already."""
     wrong = defaultdict(list)
     for row in _wrong(connection, [schema], app_role):
         wrong[row.kind].append(row.named)

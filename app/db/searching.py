@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, SQLColumnExpression, and_, case, literal, 
 
 
 def contains(*columns: SQLColumnExpression[Any]) -> Callable[[str], ColumnElement[bool]]:
-    """A text filter: every word occurs in one of the columns, case apart. `%` and `_` mean themselves."""
+    """A text filter: every word occurs in one of the columns, in upper or lower case. `%` and `_` have no special meaning."""
 
     def where(text: str) -> ColumnElement[bool]:
         return and_(true(), *(_occurs(word, columns) for word in text.split()))
@@ -17,7 +17,7 @@ def contains(*columns: SQLColumnExpression[Any]) -> Callable[[str], ColumnElemen
 
 
 def words_in(words: Iterable[str], *columns: SQLColumnExpression[Any]) -> ColumnElement[int]:
-    """How many of the words occur in one of the columns, case apart."""
+    """How many of the words occur in one of the columns, in upper or lower case."""
     counted: ColumnElement[int] = literal(0)
     for word in words:
         counted = counted + case((_occurs(word, columns), 1), else_=0)

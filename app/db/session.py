@@ -31,7 +31,7 @@ TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # tables: a connection that sees them from the start saves each of them a round trip.
 AT_FIRST = {"jit": "off", "search_path": "shared"}
 PATIENCE_S = 10
-# After its own limit a statement is ended by the server. Where that says nothing for so much longer, it is taken for lost.
+# The server ends a statement after its limit. If the server stays silent for this much longer, it is taken for lost.
 SILENCE_S = 5
 DIALECT = "postgresql+asyncpg://"
 # It is a record like any other, so its commit waits until everything before it is on the disk.
@@ -55,11 +55,11 @@ def _json_text(value: Any) -> str:
 
 
 class Database:
-    """An engine with small pools, and the transactions on it. Waiting tasks get a connection in the order of asking;
-    after PATIENCE_S they are refused with the pool's own TimeoutError. Who holds one must not wait for another.
+    """An engine with small pools, and the transactions on it. Waiting tasks get a connection in the order of asking; after
+    PATIENCE_S they are refused with the pool's own TimeoutError. A task that holds a connection must not wait for another.
 
-    `limit_s`: what a statement may take. `share`: how many of the connections one workspace may have at once. `pooled`: a
-    pooler stands before the server and hands connections from one client to another, so each transaction sets all for itself."""
+    `limit_s`: what a statement may take. `share`: how many of the connections one workspace may have at once. `pooled`: a pooler
+    in front of the server hands connections from one client to another, so each transaction sets everything for itself."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Database:
             DIALECT,
             async_creator=connect,
             pool_size=pool_size,
-            max_overflow=0,  # those would be opened and closed all the time when they are needed most
+            max_overflow=0,  # under load, overflow connections would be opened and closed all the time
             pool_use_lifo=True,
             pool_recycle=1800,
             pool_timeout=PATIENCE_S,
@@ -105,7 +105,7 @@ class Database:
         self._places = asyncio.Semaphore(pool_size)
 
     def leave(self) -> None:
-        """For a server that is not the one that is meant: connections from before are replaced before they are used again."""
+        """Call it when the server is the wrong one: older connections are replaced before they are used again."""
         self._trust.lose()
 
     def limited(self, limit_s: float) -> Self:
@@ -118,8 +118,8 @@ class Database:
     async def transaction(
         self, workspace: str = PLATFORM, in_turn: Callable[[], None] | None = None
     ) -> AsyncIterator[AsyncSession]:
-        """A transaction in `workspace`, with the shared tables behind it. `in_turn` is told when its turn has come, so that it waits
-        for the server alone."""
+        """A transaction in `workspace`, with the shared tables behind it. `in_turn` is called when its turn has come: from then
+        on it waits only for the server."""
         async with self.shares.place(workspace), self._begun(_path_of(workspace), in_turn) as session:
             session.info["workspace"] = workspace
             yield session
@@ -134,7 +134,7 @@ class Database:
 
     @asynccontextmanager
     async def shared_transaction(self) -> AsyncIterator[AsyncSession]:
-        """A transaction that sees the shared tables alone, until `enter_workspace`."""
+        """A transaction that sees only the shared tables, until `enter_workspace`."""
         async with self._begun(None) as session:
             yield session
 
@@ -142,7 +142,7 @@ class Database:
     async def _begun(
         self, path: str | None, in_turn: Callable[[], None] | None = None, **options: Any
     ) -> AsyncIterator[AsyncSession]:
-        """Its session costs little while it is asked nothing: direct statements go past it."""
+        """An unused session costs little: direct statements do not go through it."""
         async with self._place(in_turn), self.engine.connect() as held:
             if options:
                 await held.execution_options(**options)
@@ -174,7 +174,7 @@ class Database:
             await job()
 
     async def _leave_if_lost(self, held: AsyncConnection, connection: Beginning, *, may_write: bool) -> None:
-        """Where the server takes no changes, the next transaction looks for the one that does."""
+        """When the server takes no changes, the next transaction looks for the one that does."""
         if connection.refused_a_change and may_write:
             self._trust.lose()
         elif not connection.is_closed():
@@ -213,8 +213,8 @@ def _limited(limit_s: float | None) -> Mapping[str, str]:
 
 
 async def _begin(adapter: Any) -> None:
-    """By itself it would begin with the first statement of the session alone. What is not committed, it rolls back where the pool
-    takes it again. Raises ConnectionError where the server went away meanwhile."""
+    """Begins the transaction now. By itself it would begin only with the session's first statement. The pool rolls back what is
+    not committed when it takes the connection back. Raises ConnectionError when the server went away meanwhile."""
     try:
         await adapter._start_transaction()  # noqa: SLF001 - the public ways of beginning send a statement of their own
     except Exception as error:
@@ -292,8 +292,9 @@ def workspace_of(session: AsyncSession) -> str:
 
 
 def before_commit(session: AsyncSession, do: BeforeCommit) -> None:
-    """Runs `do` as the last thing of the transaction; a rollback drops it. For what locks rows that others lock too: who locks them
-    last, all at once, and in the order of the names of what is run, never waits for somebody who waits for them."""
+    """Runs `do` as the last thing of the transaction; a rollback drops it. For a function that locks rows which other
+    transactions lock too. All transactions lock them last, together, and in the order of the functions' names, so two never wait
+    for each other in a ring."""
     insort(session.info["before_commit"], do, key=lambda one: (one.__module__, one.__qualname__))
 
 

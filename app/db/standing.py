@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from app.db.session import schema_of
 from app.db.steps import FITS, MODULES, SHARED, revisions, version_table
 
-# Behind: this program needs steps that are not taken yet. Ahead: a newer program was here, and only added; this one may serve on.
-# Outgrown: a newer one has taken away what this one needs.
+# Behind: this program needs steps that are not taken yet. Ahead: a newer program only added to the tables; this one may continue.
+# Outgrown: a newer program removed what this one needs.
 Standing = Literal["behind", "ahead", "outgrown"]
 Place = tuple[str, str]
 """A schema and a module."""
@@ -19,13 +19,13 @@ _TABLES = text(
     "SELECT n.nspname, c.relname, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
     " WHERE c.relname = ANY(:tables) AND n.nspname = ANY(:schemas) AND c.relkind = 'r'"
 )
-# Each takes a lock of its own for a moment, of which a server has some thousands.
+# Each takes a lock for a moment, and a server has only some thousands of locks.
 _AT_A_TIME = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Where a module of a schema is. `needs`: the step that a program must know to fit, where something was taken away."""
+    """The step of a module in a schema. `needs`: after something was removed, the step that a program must know to fit."""
 
     revision: str | None
     needs: str | None = None
@@ -55,7 +55,7 @@ def _needs(note: str | None) -> str | None:
 
 
 def judge(module: str, reached: Reached | None) -> Standing | None:
-    """None where the tables are as this program has them."""
+    """None when the tables are as this program needs them."""
     known = revisions()[module]
     if reached is None or reached.revision is None:
         return "behind"
@@ -73,7 +73,7 @@ def places_of(workspaces: Sequence[str]) -> list[Place]:
 
 
 async def out_of_step(db: AsyncSession, *workspaces: str) -> Mapping[Place, Standing]:
-    """Whatever of the shared tables and of these workspaces is not as this program has it."""
+    """The modules of the shared tables and of these workspaces that are not as this program needs them."""
     places = places_of(workspaces)
     reached = await read(db, {schema for schema, _ in places})
     judged = {place: judge(place[1], reached.get(place)) for place in places}

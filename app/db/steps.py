@@ -4,9 +4,8 @@ Which module has which tables is said in MODULES alone. A step may say of itself
 
 * `CONCURRENT = True`: it only builds or drops indexes with `postgresql_concurrently=True`, outside a transaction.
 * `SLICED = True`: it changes rows in slices. `upgrade()` changes one slice, finds by itself which one, and returns True while
-  there is more. Each slice is a transaction.
-* `CONTRACTS = "REVISION"`: it takes away what the program gave up with that earlier step. Programs that do not know that step
-  no longer fit the tables.
+  there is more. Each slice is a transaction. * `CONTRACTS = "REVISION"`: it takes away what the program gave up with that earlier
+  step. A program that does not know that step no longer fits the tables.
 """
 
 from collections.abc import Sequence
@@ -76,7 +75,7 @@ class Steps:
     """A module's steps, read for one worker alone: `op` in them is a name of their file, and speaks to one connection at a time."""
 
     def __init__(self, module: str) -> None:
-        # True where the step that was taken last may have made what the app's role needs rights on.
+        # True when the step that was taken last may have made what the app's role needs rights on.
         self.may_have_made = False
         self._options = {"version_table": version_table(module)}
         self._scripts = ScriptDirectory.from_config(config_of(module))
@@ -106,14 +105,15 @@ class Steps:
         return True
 
     def _needed_after(self, step: Script) -> str:
-        """What a program must know once `step` is taken: the newest that any contraction names. The last one may name an older step."""
+        """The step that a program must know once `step` is taken: the newest that any contraction names. The last contraction may
+        name an older one."""
         order = [one.revision for one in self._in_order]
         taken = self._in_order[: order.index(step.revision) + 1]
         named: list[str] = [says(one, "CONTRACTS") for one in taken if says(one, "CONTRACTS")]
         return max(named, key=order.index)
 
     def _note(self, connection: Connection, context: MigrationContext, step: Script) -> None:
-        """That the step is taken. Raises RuntimeError where the tables are not at the step before it."""
+        """Notes that the step is taken. Raises RuntimeError when the tables are not at the step before it."""
         if step.down_revision is None:
             context.stamp(self._scripts, step.revision)
             return
@@ -133,7 +133,7 @@ class Steps:
 FITS = "fits programs that know "
 
 
-# They make nothing that has rights of its own.
+# They make no object that has rights of its own.
 _WITHIN_TABLES = (AddColumnOp, AlterColumnOp, CreateIndexOp, DropIndexOp)
 
 
@@ -158,7 +158,7 @@ class _Operations(Operations):
         return super().invoke(operation)
 
     def _take_up(self, operation: CreateIndexOp | DropIndexOp) -> None:
-        """Where a run was killed, the index is there already: complete, or invalid."""
+        """After a killed run the index is there already: complete, or invalid."""
         operation.kw["postgresql_concurrently"] = True
         if isinstance(operation, DropIndexOp):
             operation.if_exists = True

@@ -28,7 +28,7 @@ def main(users_lock: str, watch_fd: int, uid: int, gid: int, command: list[str])
         cwd="/",
         check=False,
     )
-    # In this order: who gets the users' lock next must find that there is no watcher.
+    # In this order, so that the next process with the users' lock finds no watcher.
     os.close(watch_fd)
     os.close(users)
 

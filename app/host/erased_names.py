@@ -1,5 +1,5 @@
-"""Who stands in the values before and after an act, as the audit shows them: people by name instead of by id, former ones too, and
-erased people without one. The stored values stay."""
+"""The people in the values before and after an act, as the audit shows them: a name instead of an id, also for former people, and
+no name for erased ones. The stored values stay."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ Values = Mapping[str, Any]
 Act = tuple[str, Values | None, Values | None]
 Names = Mapping[tuple[str, int], str]
 Differences = list[tuple[str, str | None, str | None]]
-# Fields that hold words of Muster itself, such as the role Administrator: a person may be called so.
+# Fields that hold words of Muster itself, such as the role Administrator. A person may have such a name.
 _NOT_NAMES = frozenset({"roles", "permissions", "scopes", "type", "kind", "status", "state", "outcome", "method"})
 _ASKED = {
     "employee": select(
@@ -29,8 +29,8 @@ _ASKED = {
     ),
     "user": select(literal("user").label("kind"), User.id, User.name, was_erased(User.id).label("erased")),
 }
-# Every name and e-mail address that an erased person has or had here, as far as it occurs in a text. People of all workspaces:
-# the platform makes administrators of tenants, and its operators act in both.
+# Every name and e-mail address that an erased person has or had here and that occurs in a text. It looks at people of all
+# workspaces: the platform makes administrators of tenants, and its operators act in both.
 _FIND = text("""
 WITH erased AS (
     SELECT DISTINCT a.subject_id::bigint AS id FROM audit_entries a
@@ -63,7 +63,7 @@ async def differences_of(db: AsyncSession, acts: Sequence[Act], zone: PageZone) 
 
 
 async def _people_in(db: AsyncSession, acts: Sequence[Act]) -> Names:
-    """(kind, id) → name of the people whose ids stand in these values; no statement where there are none."""
+    """(kind, id) → name of the people whose ids are in these values. Without ids it sends no statement."""
     ids: dict[str, set[int]] = {"employee": set(), "user": set()}
     for kind, *sides in acts:
         for side in filter(None, sides):
@@ -76,7 +76,7 @@ async def _people_in(db: AsyncSession, acts: Sequence[Act]) -> Names:
 
 
 def _named(known: Names, kind: str, values: Values | None) -> Values | None:
-    """The same values with names in the place of ids; an id that is gone is told as one."""
+    """The same values with names in place of ids. An id whose person is gone stays an id."""
     if values is None:
         return None
     return {name: _person(known, field_of(kind, name).id_of, value) for name, value in values.items()}
@@ -89,7 +89,7 @@ def _person(known: Names, whose: str, value: Any) -> Any:
 
 
 async def _names_in(db: AsyncSession, values: Iterable[Values | None]) -> Sequence[str]:
-    """The names of erased people that occur in these values, by one statement; none without one where nothing is said."""
+    """The names of erased people that occur in these values. It sends one statement, or none when there are no values."""
     said = "\n".join(one for side in values for one in _texts(side))
     if not said:
         return ()
@@ -98,7 +98,7 @@ async def _names_in(db: AsyncSession, values: Iterable[Values | None]) -> Sequen
 
 
 def _without(names: Sequence[str], values: Values | None) -> dict[str, Any] | None:
-    """The same values with `Erased person` in the place of each name."""
+    """The same values with `Erased person` in place of each name."""
     if values is None:
         return None
     if not names:

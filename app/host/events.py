@@ -53,6 +53,6 @@ def listen(listener: Listener) -> None:
 
 
 async def tell(session: AsyncSession, event: Event) -> None:
-    """Raises what a listener raises: the act and its consequences stand or fall together."""
+    """Raises what a listener raises, so that the act and its consequences are committed together or not at all."""
     for listener in _listeners:
         await listener(session, event)

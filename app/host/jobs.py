@@ -34,9 +34,10 @@ from app.webhooks import noting, tidying
 from app.webhooks.sending import Sender, next_due
 
 SWEEP_EVERY = timedelta(minutes=5)
-# Where nothing stands and time alone opens nothing: thousands of tenants may have no clock, and each cause asks for a look by itself.
+# For a workspace without problems in which time alone opens none: thousands of tenants may have no clock, and each cause asks for
+# a look by itself.
 IDLE_SWEEP_EVERY = timedelta(hours=1)
-# They are many, and say little. Written out, not bound: else their index does not serve.
+# There are many of them, and they say little. Written out, not bound, so that their index serves.
 _IS_SWEEP = literal_column(f"jobs.name = '{looking.JOB}'", Boolean)
 _SWEEPS_OVER = (
     Job,
@@ -49,7 +50,7 @@ async def tidy(parts: Parts, _: Claim) -> None:
 
 
 async def carry_on(parts: Parts, claim: Claim) -> None:
-    # It loads all pages, which takes a second. The worker's other jobs continue.
+    # Loads all pages, which takes a second. The worker's other jobs continue meanwhile.
     kinds = await asyncio.to_thread(_kinds)
 
     async def open_act(db: AsyncSession, act: LongAct) -> MeantRows:
@@ -103,8 +104,7 @@ async def tidy_webhooks(parts: Parts, claim: Claim) -> None:
 
 
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
-    """Asks for the daily housekeeping, which is of all workspaces, for mails, alerts and webhooks that are due, and for a look for
-    problems."""
+    """Asks for the daily housekeeping of all workspaces, for due mails, alerts and webhooks, and for a look for problems."""
     async with parts.database.transaction(workspace) as db:
         if workspace == PLATFORM:
             await jobs.request_daily(db, "housekeeping")
@@ -142,7 +142,7 @@ async def _send_due_webhooks(db: AsyncSession) -> datetime | None:
 
 
 async def _asked(db: AsyncSession, job: str, due: datetime | None) -> datetime | None:
-    """Asks for the job where it is due; else when it will be."""
+    """Asks for the job when it is due; otherwise returns when it will be."""
     if due is not None and due <= datetime.now(UTC):
         await jobs.request(db, job)
         return None

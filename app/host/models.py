@@ -15,7 +15,7 @@ KEPT = text("deleted_at IS NULL")
 
 
 class Employee(Base):
-    """A person on the payroll. ID numbers need not be unique; `id_number_key` is the trimmed, case-folded one that matches."""
+    """A person on the payroll. ID numbers need not be unique; `id_number_key` is the trimmed, case-folded form for comparing."""
 
     __tablename__ = "employees"
     __table_args__ = (
@@ -55,7 +55,7 @@ def _live(condition: str) -> TextClause:
 class AttendanceRecord(Base):
     """Hours that one person worked, half-open; a record without clock-out covers its clock-in instant alone.
 
-    `edited_from` is what a person found when they first changed the times by hand; null when they never did.
+    `edited_from` has the times from before the first change by hand; null when there was none.
     """
 
     __tablename__ = "attendance_records"
@@ -69,7 +69,7 @@ class AttendanceRecord(Base):
         Index(None, "updated_at"),
         # Counted from the index alone.
         Index("attendance_records_live", "workday", "id", postgresql_where=text("deleted_at IS NULL")),
-        # Those that people look for are few.
+        # Only the few that people look for.
         Index("attendance_records_status", "status", "workday", "id", postgresql_where=_live("status <> 'approved'")),
         Index("attendance_records_source", "workday", "id", postgresql_where=_live("source <> 'clock'")),
         Index("attendance_records_kind", "workday", "id", postgresql_where=_live("kind <> 'regular'")),
@@ -108,7 +108,8 @@ class DayLock(Base):
 
 
 class DayLockChange(Base):
-    """When a day was last locked or opened: who follows attendance learns it, also of days that are open again."""
+    """When a day was last locked or opened, so that programs that follow attendance learn it, also of days that are open
+    again."""
 
     __tablename__ = "day_lock_changes"
     __table_args__ = (Index(None, "changed_at"),)
@@ -118,7 +119,7 @@ class DayLockChange(Base):
 
 
 class Application(Base):
-    """An app of the library; published and not restricted, it accepts ratings. Curated on the platform alone."""
+    """An app of the library. It accepts ratings while it is published and not restricted. Only the platform keeps apps."""
 
     __tablename__ = "applications"
     __table_args__ = (
@@ -143,8 +144,9 @@ class Application(Base):
 
 
 class AppRating(Base):
-    """One to five stars of one person for one app on one UTC day. Removed demo rows are soft-deleted. `updated_at` is when the row was last
-    written, by the clock of the database; `erased_at` when its comment went with what was erased of the person."""
+    """One to five stars of one person for one app on one UTC day. Removed demo rows are soft-deleted. `updated_at` is when the
+    row was last written, by the clock of the database; `erased_at` when its comment was erased together with the person's other
+    data."""
 
     __tablename__ = "api_app_ratings"
     __table_args__ = (
@@ -175,8 +177,8 @@ class AppRating(Base):
 
 
 class AppRatingCount(Base):
-    """How many ratings an app has with so many stars on a platform, and how many of them are their person's latest of that
-    app. Derived from `api_app_ratings`, which it saves every figure from reading: app.surveys.ratings.ratings keeps it."""
+    """How many ratings an app has with so many stars on a platform, and how many of them are their person's latest of that app.
+    Derived from `api_app_ratings`, so that figures need not read all ratings. app.surveys.ratings.ratings keeps it."""
 
     __tablename__ = "app_rating_counts"
 
@@ -188,8 +190,8 @@ class AppRatingCount(Base):
 
 
 class SavedView(Base):
-    """A view of a list that a person saved under a name: `query` is the address's, without the page. A shared one is for all who see
-    the list."""
+    """A view of a list that a person saved under a name: `query` is the address's, without the page. A shared view is for
+    everybody who may see the list."""
 
     __tablename__ = "saved_views"
     __table_args__ = (Index("saved_views_named", "list", "user_id", text("lower(name)"), unique=True),)

@@ -206,7 +206,7 @@ JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
     "keys_check": JobKind("Try the secret keys", timeout=timedelta(minutes=30)),
     "problems_sweep": JobKind("Look for problems", timeout=timedelta(minutes=5)),
-    # Each attempt continues where the last one ended, so that many are worth it.
+    # Each attempt continues where the last one ended, so many attempts are worth it.
     "alerts": JobKind("Tell people of problems", timeout=timedelta(minutes=10)),
     "send_mail": JobKind("Send mail", timeout=timedelta(minutes=30)),
     # As for mail.

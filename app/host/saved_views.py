@@ -16,12 +16,12 @@ from app.registry import ListRights
 from app.texts import is_keepable_line
 
 LONGEST_NAME, LONGEST_QUERY, MOST_EACH = 60, 2000, 50
-# A place in the list, and what is not of the list.
+# Parameters that name a place in the list, or do not belong to the list.
 _LEFT_OUT = frozenset({"page", "export", "back"})
 
 
 async def views(db: AsyncSession, name: str, user_id: int) -> Sequence[SavedView]:
-    """Of the list `name`: the person's own and the shared ones, by name."""
+    """The views of the list `name`: the person's own and the shared ones, by name."""
     wanted = select(SavedView).where(SavedView.list == name, or_(SavedView.user_id == user_id, SavedView.shared))
     return (await db.scalars(wanted.order_by(func.lower(SavedView.name), SavedView.id))).all()
 
@@ -70,7 +70,7 @@ def _query(rights: ListRights, address: str) -> str:
 
 
 def _parted(address: str) -> tuple[str, str]:
-    """Path and query; nothing where the address names a host, or is none."""
+    """Path and query; empty when the address names a host, or can't be read."""
     try:
         parts = urlsplit(address)
     except ValueError:

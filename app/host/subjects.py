@@ -1,6 +1,6 @@
-"""What the subjects of the audit are called today, and which are still there to be shown. Other modules add theirs (app.wiring).
+"""What the subjects of the audit are called today, and which of them still have a page. Other modules add theirs (app.wiring).
 
-All of it is columns of the SELECT over the audit, so that a page takes one statement for its rows and their names, and an export
+All of it are columns of the SELECT over the audit. So a page takes one statement for its rows and their names, and an export
 shows the same.
 """
 
@@ -59,7 +59,7 @@ KINDS: dict[str, SubjectRows] = {
     "user": select(User.id, User.name, User.id.label("user_id"), User.workspace),
     "user_type": select(UserType.key, UserType.label.label("name"), UserType.workspace),
 }
-# Those that the audit itself names as well, for when the thing is gone.
+# The kinds that the audit itself also names, for when the thing is gone.
 NOTED = ("application", "employee", "role", "saved_view", "survey", "token", "user", "user_type")
 _NAMING = ("name", "title", "label")
 _ID, _UID = "^[0-9]{1,18}$", "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
@@ -79,13 +79,14 @@ def found() -> LateralFromClause:
 
 
 def name() -> ColumnElement[str | None]:
-    """What the subject, or the person it is about, is called today; else what the audit called it last. Null for an erased person."""
+    """What the subject, or the person it is about, is called today; if it is gone, its last name in the audit. Null for an erased
+    person."""
     known = func.coalesce(found().c.row.op("->>")(0), _noted())
     return case((is_erased(), null()), else_=known)
 
 
 def is_erased() -> ColumnElement[bool]:
-    """True where it is about a person who was erased."""
+    """True when it is about a person who was erased."""
     return was_erased(
         case((AuditEntry.subject_type == "user", AuditEntry.subject_id), else_=found().c.row.op("->>")(1))
     )
@@ -122,7 +123,7 @@ def _row(rows: SubjectRows) -> ColumnElement[Any]:
 
 
 def _as_key(kind: type) -> SQLColumnExpression[Any]:
-    """The entry's subject as a key of that type; null for what can be none: an act on many says `12 punches`."""
+    """The entry's subject as a key of that type; null when it can't be one, such as `12 punches` of an act on many."""
     subject = AuditEntry.subject_id
     if kind is int:
         return case((subject.op("~")(_ID), cast(subject, BigInteger)), else_=None)

@@ -1,4 +1,4 @@
-"""What webhooks are told of acts that others listen to as well: records that a person changed, and problems that opened or closed."""
+"""Notes for webhooks what other listeners hear as well: records that a person changed, and problems that opened or closed."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -15,6 +15,6 @@ async def on_host_event(db: AsyncSession, event: Event) -> None:
 
 
 async def on_problems(db: AsyncSession, moved: ProblemsMoved) -> None:
-    """What was there before anybody looked for it is no news."""
+    """A problem that was there before the first look for its kind is not news."""
     opened = [] if moved.quiet else [one.id for one in moved.opened]
     await noting.note_all(db, {PROBLEM_OPENED: opened, PROBLEM_CLOSED: [one.id for one in moved.closed]})

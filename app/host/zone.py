@@ -1,4 +1,5 @@
-"""In which zone this workspace's days and times are meant. The host knows no clock: app.wiring registers who knows."""
+"""The zone of this workspace's days and times. The host does not know the clock: app.wiring registers a function that finds the
+zone."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime

@@ -19,7 +19,7 @@ _ENDINGS = ("", ":stop")
 
 
 async def request_job(db: AsyncSession, name: str, act_id: int) -> bool:
-    """False where the act's job waits or runs already: that one is enough."""
+    """False when the act's job waits or runs already: that one is enough."""
     return await jobs.request(db, name, key=f"{name}:{act_id}", arguments={"act_id": act_id}) is not None
 
 
@@ -30,6 +30,6 @@ async def request_stop(db: AsyncSession, name: str, act_id: int) -> None:
 
 
 def has_job(db: AsyncSession) -> ColumnElement[bool]:
-    """True where a job of the act waits or runs. A part of a SELECT of acts."""
+    """True when a job of the act waits or runs. A part of a SELECT of acts."""
     keys = [func.concat(JOB_OF_ACT, ":", LongAct.id, ending) for ending in _ENDINGS]
     return exists().where(Job.workspace == workspace_of(db), Job.key.in_(keys), _OPEN)

@@ -21,7 +21,7 @@ NAMED = 200
 class Progress:
     """How far an act is: items by what became of them, None for those whose turn is to come.
 
-    `listed`: the address of the list that the act is over, None where its items are named. `stops`: a person, `stopped_by`, ended
+    `listed`: the address of the list that the act is over, None when its items are named. `stops`: a person, `stopped_by`, ended
     it. `problem`: why it ended by itself. `counted` False: how many are meant is not known yet. `job_failed`: it is not over, and no
     job carries it out.
     """

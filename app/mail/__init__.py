@@ -1,2 +1,2 @@
-"""Mail: what is to be sent waits in an outbox, written in the transaction of its cause; a worker sends it. Who may be told what is
-decided by those who write the letters, at the moment of sending."""
+"""Mail: a mail waits in an outbox, written in the transaction of its cause, until a worker sends it. The writers of the letters
+decide at the moment of sending who may be told what."""

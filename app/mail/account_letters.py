@@ -21,14 +21,14 @@ from app.wording.marked import marked, sentence, worded
 from app.wording.speech import Speech, speech_for
 
 LINK, RESET, NOTICE = "account.link", "account.reset", "account.notice"
-# In an hour, for one address and from one IP address. More are not sent, and the page does not tell.
+# The most mails in an hour to one address, and from one IP address. Further ones are not sent, and the page does not say so.
 MOST_FOR_ADDRESS, MOST_FROM_IP = 3, 20
 _HOUR = timedelta(hours=1)
 _IGNORE = marked("If you did not ask for this, do nothing: your password stays as it is.")
 _NOT_YOU = marked(
     "If that was not you, ask for a new password on the sign-in page now, and tell an administrator of your portal."
 )
-# What a person is told of, by its word in the audit.
+# The changes that a person is told of, by the act in the audit.
 NOTICES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "user.change_password": (
@@ -64,13 +64,13 @@ NOTICES: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 async def send_link(parts: Parts, db: AsyncSession, user_id: int, secret: str) -> bool:
-    """Mails the one-time link of an account to its owner. False where mail is off."""
+    """Mails the one-time link of an account to its owner. False when mail is off."""
     await outbox.drop_waiting(db, user_id, LINK)
     return await outbox.post(parts, db, NewMail(LINK, {"secret": secret}, user_id, lasts=LINK_LIFE, urgent=True))
 
 
 async def send_reset(parts: Parts, db: AsyncSession, email: str, ip: str) -> None:
-    """For a person who forgot the password. It does the same whether there is such an account or not: the worker finds that out."""
+    """For a person who forgot the password. It does the same with and without such an account: the worker finds out."""
     for_address = OutgoingMail.to_hash == outbox.hashed(parts.keys, email)
     from_ip = OutgoingMail.asked_by == outbox.hashed(parts.keys, ip)
     if await outbox.asked_since(db, for_address, _HOUR) >= MOST_FOR_ADDRESS:
@@ -113,7 +113,7 @@ async def write_link(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter
 
 
 async def write_reset(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
-    """None where no active account has the address. The link is made with the first attempt and kept for the next ones."""
+    """None when no active account has the address. The first attempt makes the link, and further ones use it again."""
     owner = await _active(db, await _with_address(db, mail.facts["email"]))
     if owner is None:
         return None
@@ -153,7 +153,7 @@ async def write_notice(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lett
 
 
 def speech_of(owner: User) -> Speech:
-    """How a letter speaks to the person: in the language of their choice, else English. No browser says here what they read."""
+    """The language of a letter: the person's choice, otherwise English. There is no browser here that says what they read."""
     return speech_for([owner.language] if owner.language else [])
 
 
@@ -166,7 +166,7 @@ async def _with_address(db: AsyncSession, email: str) -> int | None:
 
 
 async def _active(db: AsyncSession, user_id: int | None) -> User | None:
-    """The account, where its owner may sign in."""
+    """The account, if its owner may sign in."""
     there = (User.workspace == PLATFORM) | select(Tenant.active).where(Tenant.key == User.workspace).scalar_subquery()
     return await db.scalar(select(User).where(User.id == user_id, User.active, there))
 

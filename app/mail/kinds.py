@@ -1,4 +1,4 @@
-"""What is known of a mail when its turn comes, and who writes it. Modules name their writers in `LETTERS` of their jobs.py."""
+"""A mail when its turn comes, and its writer. Modules name their writers in `LETTERS` of their jobs.py."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from app.parts import Parts
 
 @dataclass(slots=True)
 class MailInTurn:
-    """`facts` and `expires_at` may be changed by the writer; they are kept for the next attempt."""
+    """The writer may change `facts` and `expires_at`; the next attempt gets them."""
 
     workspace: str
     kind: str
@@ -23,6 +23,6 @@ class MailInTurn:
     facts: dict[str, Any] = field(repr=False)
 
 
-# Writes the letter in the mail's workspace; None where nothing is left to say, or where the person may not be told.
+# Writes the letter in the mail's workspace. Returns None when nothing is left to say, or the person may not be told.
 Writer = Callable[[Parts, AsyncSession, MailInTurn], Awaitable[Letter | None]]
 Writers = Mapping[str, Writer]

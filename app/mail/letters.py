@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from app.wording.marked import marked
 from app.wording.speech import ENGLISH_SPEECH, Speech
 
-# Mail programs read no sheets: what a letter looks like stands in it.
+# Mail programs ignore style sheets, so the styles are in the letter itself.
 _BODY = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;color:#1f2937;max-width:36em;margin:0 auto;padding:1.5em"
 _BUTTON = "display:inline-block;padding:.6em 1.2em;background:#1b64b5;color:#fff;text-decoration:none;border-radius:6px"
 _SMALL = "color:#6b7280;font-size:14px"
@@ -19,9 +19,9 @@ OR_OPEN, NO_MORE = marked("Or open"), marked("Get no more mails like this one")
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """`lines` are paragraphs. `link` is a label and an address; its address also stands below as text. `after` are paragraphs in small
-    letters. `unsubscribe_url` takes a POST that ends mails of this kind (RFC 8058), and stands below as a link; "" for letters that can't be
-    switched off. `speech`: in what all this is said already."""
+    """`lines` are paragraphs. `link` is a label and an address; its address also stands below as text. `after` are paragraphs in
+    small letters. `unsubscribe_url` takes a POST that ends mails of this kind (RFC 8058), and stands below as a link; "" for
+    letters that can't be switched off. `speech` is the language of all these texts."""
 
     to: str
     subject: str
@@ -44,14 +44,14 @@ class MailHead:
 
 
 def message_of(letter: Letter, head: MailHead) -> "EmailMessage[str, str]":
-    """Raises ValueError where the address of a header would have a line break."""
+    """Raises ValueError when an address in a header would have a line break."""
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = head.sender, letter.to, " ".join(letter.subject.split())
     message["Date"] = format_datetime(head.sent_at)
     message["Message-ID"] = _message_id(head.key, head.site)
     if head.thread:
         message["In-Reply-To"] = message["References"] = _message_id(head.thread, head.site)
-    # So that no answering machine answers (RFC 3834).
+    # Tells automatic responders not to answer (RFC 3834).
     message["Auto-Submitted"] = "auto-generated"
     if letter.unsubscribe_url:
         message["List-Unsubscribe"] = f"<{letter.unsubscribe_url}>"

@@ -1,4 +1,4 @@
-"""`shared.outgoing_mails`: the outbox. `shared.mail_refusals`: which mails a person wants no more."""
+"""`shared.outgoing_mails`: the outbox. `shared.mail_refusals`: mails that a person has ended."""
 
 from datetime import datetime
 
@@ -15,8 +15,8 @@ class OutgoingMail(Base):
     removed once the mail has ended. `message_key` is a UUID: the Message-ID of every attempt, and what the facts are bound to.
 
     `to_hash` and `asked_by` are keyed hashes of the address and of the IP address of a person who asked without signing in: they
-    bound how often one may ask. `urgent`: a person waits for it, so it leaves before the others. `thread` is the `message_key` that this mail replies to. `status`: dropped means that nothing was left
-    to say when its turn came.
+    limit how often one may ask. `urgent`: a person waits for it, so it leaves before the others. `thread` is the `message_key`
+    that this mail replies to. `status`: dropped means that nothing was left to say when its turn came.
     """
 
     __tablename__ = "outgoing_mails"

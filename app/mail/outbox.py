@@ -1,4 +1,4 @@
-"""Writing mails into the outbox, in the transaction of their cause: they leave once that has committed."""
+"""Writes mails into the outbox, in the transaction of their cause. They leave once it has committed."""
 
 import hmac
 import json
@@ -24,16 +24,16 @@ ENDED_KEPT, LEFT_WAITING = timedelta(days=30), timedelta(hours=12)
 # For the daily housekeeping.
 OVER = (
     (OutgoingMail, OutgoingMail.ended_at < func.now() - ENDED_KEPT),
-    # Where mail was switched off, no job ends them.
+    # When mail was switched off, no job ends them.
     (OutgoingMail, and_(OutgoingMail.status == "waiting", OutgoingMail.expires_at < func.now() - LEFT_WAITING)),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class NewMail:
-    """`kind` names its writer; `facts` is what the writer needs, as JSON. `to` is an address of which it is not known whether it has an account:
-    then it is counted, as is `asked_by`, the IP address of who asked. `lasts`: after this long it is not worth sending. `urgent`: a person waits for it, so it leaves
-    before what tells many people something."""
+    """`kind` names its writer; `facts` is what the writer needs, as JSON. `to` is an address that may have no account: then mails
+    to it are counted, and mails from `asked_by`, the IP address of the person who asked. `lasts`: after this time it is not worth
+    sending. `urgent`: a person waits for it, so it leaves before mails to many people."""
 
     kind: str
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -48,12 +48,12 @@ class NewMail:
 
 
 def is_on(settings: Settings) -> bool:
-    """True where the installation has a mail server."""
+    """True when the installation has a mail server."""
     return settings.smtp is not None
 
 
 async def post(parts: Parts, db: AsyncSession, mail: NewMail) -> bool:
-    """Notes the mail. False, and nothing is noted, where mail is off: it must not leave months later."""
+    """Notes the mail. False when mail is off: then nothing is noted, because it must not leave months later."""
     if not is_on(parts.settings):
         return False
     key = mail.key or str(uuid.uuid4())
@@ -79,20 +79,20 @@ async def post(parts: Parts, db: AsyncSession, mail: NewMail) -> bool:
 
 
 async def asked_since(db: AsyncSession, which: ColumnElement[bool], since: timedelta) -> int:
-    """How many mails there were since then, of those that `which` means."""
+    """How many mails of the condition `which` there were since then."""
     found = select(func.count()).where(which, OutgoingMail.created_at > datetime.now(UTC) - since)
     return await db.scalar(found) or 0
 
 
 async def drop_waiting(db: AsyncSession, user_id: int, kind: str) -> None:
-    """Those of this kind to the person say what is over."""
+    """Drops waiting mails of this kind to the person: they are out of date."""
     waiting = (OutgoingMail.user_id == user_id, OutgoingMail.kind == kind, OutgoingMail.status == "waiting")
     ended = update(OutgoingMail).where(*waiting)
     await db.execute(ended.values(status="dropped", facts=None, ended_at=datetime.now(UTC)))
 
 
 def hashed(keys: KeyRing, text: str) -> bytes:
-    """Finds equal addresses again without holding them."""
+    """A keyed hash: it finds equal addresses again without storing them."""
     return hmac.digest(keys.derive("outgoing mails"), text.strip().lower().encode(), "sha256")
 
 

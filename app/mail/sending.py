@@ -1,5 +1,5 @@
-"""Sending what waits in the outbox of a workspace, one mail after the other. A mail that a worker dies over is sent again, with the
-same Message-ID: at least once."""
+"""Sends what waits in the outbox of a workspace, one mail after the other. When a worker dies while it sends, the mail is sent
+again with the same Message-ID: at least once."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -24,9 +24,9 @@ from app.mail.server import MailRefused, MailServer, MailServerError
 from app.parts import Parts
 from app.secrets import SecretError
 
-# After so many the job asks for another one, so that others get their turn.
+# After this many the job asks for another one, so that others get their turn.
 MOST = 200
-# For one attempt, however slow the server is; then the worker is taken for dead.
+# The longest time of one attempt, however slow the server is; after it the worker is taken for dead.
 LEASE = timedelta(minutes=15)
 TOO_OLD = "It could not be sent in time. The last reason: {}"
 _log = structlog.get_logger("muster.mail")
@@ -34,7 +34,7 @@ _log = structlog.get_logger("muster.mail")
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A mail whose attempt is counted. `message` is None where there is nothing to send."""
+    """A mail whose attempt is counted. `message` is None when there is nothing to send."""
 
     id: int
     to: str = field(default="", repr=False)
@@ -42,8 +42,8 @@ class _Taken:
 
 
 async def send_due(parts: Parts, workspace: str, writers: Writers) -> int:
-    """Sends what is due in the workspace, and returns how many mails the server took. Where the server takes none, it stops: the rest
-    waits for the next look of the schedule. A worker without a mail server leaves all to the others."""
+    """Sends what is due in the workspace, and returns how many mails the server took. It stops when the server takes none: the
+    rest waits for the next look of the schedule. A worker without a mail server leaves all mails to the others."""
     server, sender = parts.settings.smtp, parts.settings.mail_from
     sent = 0
     if server is None or sender is None:
@@ -81,14 +81,14 @@ async def next_due(db: AsyncSession) -> datetime | None:
 
 
 async def send_now(server: SmtpServer, message: "EmailMessage[str, str]", to: str) -> None:
-    """One message past the outbox, for the test of the setting. Raises MailServerError or MailRefused."""
+    """Sends one message without the outbox, to test the setting. Raises MailServerError or MailRefused."""
     async with MailServer(server) as mail_server:
         await mail_server.send(message, to)
 
 
 async def _take(parts: Parts, workspace: str, writers: Writers, sender: str) -> _Taken | None:
-    """The mail that waited longest, urgent ones first. Its attempt is counted, and the next one set, before the letter is written and
-    leaves: a worker may die over it, and a letter that can't be written must not stand before the others."""
+    """Takes the mail that waited longest, urgent ones first. It counts the attempt and sets the next one before the letter is
+    written and sent. For the worker may die, and a letter that can't be written must not block the others."""
     async with parts.database.transaction(workspace) as db:
         row = await db.scalar(_due(workspace))
         if row is None:
@@ -132,7 +132,7 @@ async def _written(parts: Parts, db: AsyncSession, row: OutgoingMail, writers: W
 
 
 async def _hand_over(parts: Parts, server: MailServer, taken: _Taken) -> bool:
-    """Raises MailServerError, once that is noted at the mail."""
+    """Notes a MailServerError at the mail, then raises it."""
     if taken.message is None:
         return False
     try:
@@ -155,7 +155,7 @@ async def _give_up(parts: Parts, mail_id: int, error: str) -> None:
 
 
 async def _note(parts: Parts, mail_id: int, status: str, error: str | None, *, of_server: bool = True) -> None:
-    """What the mail server made of it. `of_server`: it says whether the server takes mail at all."""
+    """Notes the mail server's answer. `of_server`: the answer says if the server takes mail at all."""
     async with parts.database.shared_transaction() as db:
         row = await db.get(OutgoingMail, mail_id)
         if row is None:
@@ -166,10 +166,10 @@ async def _note(parts: Parts, mail_id: int, status: str, error: str | None, *, o
             _end(row, status, error)
         else:
             at = next_attempt(row.attempts, datetime.now(UTC), row.expires_at)
-            # One that would be too old then is ended at its next turn.
+            # A mail that would be too old then ends at its next turn.
             row.error, row.due_at = error, at or row.expires_at
 
 
 def _end(row: OutgoingMail, status: str, error: str | None) -> None:
-    """Nothing of what it said stays."""
+    """Ends the mail, and removes all that it said."""
     row.status, row.error, row.facts, row.ended_at = status, error, None, datetime.now(UTC)

@@ -1,5 +1,5 @@
-"""Handing a message to the mail server. Certificates are checked; the policy of outbound calls does not apply, since the address comes
-from those who run the host."""
+"""Handing a message to the mail server. Certificates are checked. The policy of outbound calls does not apply, because the people
+who run the host set the address."""
 
 import ssl
 from email.message import EmailMessage
@@ -11,21 +11,21 @@ import aiosmtplib
 from app.config.smtp import SmtpServer
 
 PATIENCE_S = 20
-# A server may read a message through before it answers. Given up too early, it would get the message twice.
+# A server may read a whole message before it answers. If we gave up too early, it would get the message twice.
 ANSWER_S = 300
 _LONGEST = 200
 _PERMANENT = range(500, 600)
-# How RFC 3463 begins the words of a refusal by policy: the server takes nothing from us, whatever the address.
+# The code of RFC 3463 for a refusal by policy: the server takes nothing from us, to any address.
 _POLICY = "5.7."
 
 
 class MailServerError(Exception):
-    """The server took no message: it is away, or refuses us. All mails wait. The message names no password."""
+    """The server takes no mail at all: it is away, or refuses us. All mails wait. The text names no password."""
 
 
 class MailRefused(Exception):
-    """The server refused this message. `for_good`: it would again. `for_address`: it takes nothing for this address, but may take all
-    other mail. The message names no address."""
+    """The server refused this message. `for_good`: it would refuse it again. `for_address`: it takes nothing for this address,
+    but may take all other mail. The text names no address."""
 
     def __init__(self, sentence: str, *, for_good: bool, for_address: bool = False) -> None:
         super().__init__(sentence)
@@ -33,7 +33,7 @@ class MailRefused(Exception):
 
 
 class MailServer:
-    """A connection, made with the first message. Not for several tasks at once."""
+    """A connection, made with the first message. One task at a time may use it."""
 
     def __init__(self, server: SmtpServer) -> None:
         self._server = server
@@ -49,7 +49,7 @@ class MailServer:
             self._client.close()
 
     async def send(self, message: "EmailMessage[str, str]", to: str) -> None:
-        """Raises MailServerError or MailRefused. `to` alone gets it, whatever the head of the message says."""
+        """Raises MailServerError or MailRefused. Only `to` gets it, whatever the head of the message says."""
         client = await self._connected()
         try:
             await client.send_message(message, recipients=[to], timeout=ANSWER_S)
@@ -103,7 +103,7 @@ def _is_final(refused: aiosmtplib.SMTPResponseException) -> bool:
 
 
 def _said(refused: aiosmtplib.SMTPResponseException) -> str:
-    """Without addresses: it is shown on the platform, and the mail may be a tenant's."""
+    """The server's words without addresses: the platform shows them, and the mail may be a tenant's."""
     words = ("(an address)" if "@" in word else word for word in str(refused.message).split())
     said = " ".join(words)[:_LONGEST]
     return f"The mail server answered {refused.code}: {said}"

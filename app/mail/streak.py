@@ -1,4 +1,4 @@
-"""Counts the attempts that failed in a row, so that somebody hears of a mail server that takes nothing. One row for the installation."""
+"""Counts failed attempts in a row, so that a person hears of a mail server that takes nothing. One row for the installation."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -25,7 +25,7 @@ async def worked(db: AsyncSession) -> None:
 
 
 async def turned(db: AsyncSession) -> bool:
-    """True once, where mail began to fail, or works again; the caller then looks for the problem."""
+    """True once when mail begins to fail, and once when it works again; the caller then looks for the problem."""
     is_failing = MailStreak.failures >= FAILING_AFTER
     turn = or_(is_failing & ~MailStreak.told, (MailStreak.failures == 0) & MailStreak.told)
     return await db.scalar(update(MailStreak).where(turn).values(told=is_failing).returning(MailStreak.id)) is not None

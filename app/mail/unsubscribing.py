@@ -37,7 +37,7 @@ _LARGEST_ID = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which mails to which account a link ends."""
+    """The mails that a link ends, and of which account."""
 
     user_id: int
     topic: str
@@ -49,7 +49,7 @@ def link(parts: Parts, user_id: int, topic: str) -> str:
 
 
 def token(keys: KeyRing, wish: Wish) -> str:
-    """It says what it is about, and is signed: it is not stored, and works as long as the key is in the ring."""
+    """A signed text that names account and topic. It is not stored, and works as long as the key is in the ring."""
     return f"{wish.user_id}.{wish.topic}.{_signed(keys, wish)[0]}"
 
 
@@ -65,13 +65,13 @@ def wish_of(keys: KeyRing, text: str) -> Wish:
 
 
 def _signed(keys: KeyRing, wish: Wish) -> list[str]:
-    """By each key of the ring, the first one's first."""
+    """The signatures by each key of the ring, the first key's first."""
     said = f"{wish.user_id}.{wish.topic}".encode()
     return [hmac.digest(key, said, "sha256").hex()[:40] for key in keys.derive_each("ending mails")]
 
 
 async def refuse(db: AsyncSession, wish: Wish) -> None:
-    """The person gets no more mails of the topic. A second time changes nothing. Raises NotFound where the account is gone."""
+    """The person gets no more mails of the topic. A second time changes nothing. Raises NotFound when the account is gone."""
     account = select(User.id, literal(wish.topic)).where(User.id == wish.user_id)
     statement = insert(MailRefusal).from_select(["user_id", "topic"], account)
     made = await db.scalar(statement.on_conflict_do_nothing().returning(MailRefusal.user_id))
@@ -85,7 +85,7 @@ async def allow(db: AsyncSession, wish: Wish) -> None:
 
 
 async def refuses(db: AsyncSession, user_id: int, topic: str) -> bool:
-    """True where the person has ended mails of the topic."""
+    """True when the person has ended mails of the topic."""
     return bool(await db.scalar(select(refusing(user_id, topic))))
 
 
@@ -95,5 +95,5 @@ async def refused_by(db: AsyncSession, user_id: int) -> frozenset[str]:
 
 
 def refusing(user_id: Any, topic: str) -> ColumnElement[bool]:
-    """The same as `refuses`, as a part of another statement."""
+    """As `refuses`, as a part of another statement."""
     return exists().where(MailRefusal.user_id == user_id, MailRefusal.topic == topic)

@@ -53,7 +53,7 @@ class BoxHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PartHead(msgspec.Struct, frozen=True):
-    """The table whose rows follow, in the text format of COPY. `last_id` is where its ids were, None where it gives none."""
+    """The table whose rows follow, in the text format of COPY. `last_id` is where its ids were, None when it gives none."""
 
     table: str
     columns: list[str]

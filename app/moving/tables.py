@@ -46,7 +46,7 @@ class MovingTable:
 
     @property
     def is_staged(self) -> bool:
-        """True where rows change on the way, so that they wait in a temporary table first."""
+        """True when rows change on the way, so that they wait in a temporary table first."""
         return self.is_shared or bool(self.refers or self.sealed)
 
     @property

@@ -1,6 +1,6 @@
-"""What people do with problems: give them to somebody, put them off, dismiss them. Each act is audited and stands in the history.
+"""What people do with problems: give them to somebody, put them off, dismiss them. Each act is audited and noted in the history.
 
-Every act takes the kinds that the person sees: problems of other kinds are not found.
+Every act takes the kinds that the person sees, and does not find problems of other kinds.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -29,8 +29,8 @@ GONE = "These problems are closed already. Reload the page."
 async def assign(
     db: AsyncSession, actor: Actor, problem_ids: Iterable[int], visible: Collection[str], user_id: int | None
 ) -> list[int]:
-    """To a person of the workspace who has SEE; None for no one in particular. Returns the ids of
-    those that are open. Raises NotFound, Conflict, Invalid."""
+    """Assigns problems to a person of the workspace who has SEE; None removes the person. Returns the ids of those that are open.
+    Raises NotFound, Conflict, Invalid."""
     await _check_account(db, user_id)
     before = await _open(db, problem_ids, visible)
     meant = [row.id for row in before if row.assigned_to != user_id]
@@ -49,7 +49,8 @@ async def assign(
 async def snooze(
     db: AsyncSession, actor: Actor, problem_ids: Iterable[int], visible: Collection[str], until: datetime | None
 ) -> list[int]:
-    """Until then they are put off: UNTIL_IT_CHANGES for until there is something new, None to end it. Raises NotFound, Conflict, Invalid."""
+    """Puts problems off until then. UNTIL_IT_CHANGES: until there is something new. None ends the snooze. Raises NotFound,
+    Conflict, Invalid."""
     now = datetime.now(UTC)
     if until is not None and until != UNTIL_IT_CHANGES and not now < until < now + LONGEST_SNOOZE:
         raise Invalid.at("until", "Choose a time within the next year.")
@@ -83,7 +84,7 @@ async def dismiss(
 
 
 async def note_remedy(db: AsyncSession, actor: Actor, problem_ids: Iterable[int], label: str) -> None:
-    """That a person ran the remedy. The act itself is audited by its own room; a look afterwards closes the problem."""
+    """Notes that a person ran the remedy. The remedy's own room audits the act; the next look closes the problem."""
     await _note(db, list(problem_ids), "remedy", actor, label)
 
 

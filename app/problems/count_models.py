@@ -1,4 +1,5 @@
-"""`shared.problem_counts`: how many problems of each kind are open in each workspace. For metrics and menus, which must not count."""
+"""`shared.problem_counts`: how many problems of each kind are open in each workspace. Metrics and menus read it, because counting
+takes too long for them."""
 
 from sqlalchemy.orm import Mapped, mapped_column
 

@@ -45,7 +45,7 @@ def listen(listener: ProblemListener) -> None:
 
 
 async def tell(db: AsyncSession, moved: ProblemsMoved) -> None:
-    """Raises what a listener raises: the move and its consequences stand or fall together."""
+    """Raises what a listener raises, so that the move and its consequences are committed together or not at all."""
     if moved.opened or moved.closed:
         for listener in _listeners:
             await listener(db, moved)

@@ -1,4 +1,4 @@
-"""What a problem is found by, and what is then said of it. Pure."""
+"""The facts by which a problem is found, and what is said of it then. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Fact:
     facts: Mapping[str, Any]
 
     def found(self, title: str, detail: str = "", *, quiet: bool = False) -> Finding:
-        """That it is a problem. `detail` says more, and what to do."""
+        """The finding that this fact is a problem. `detail` says more, and what to do."""
         return Finding(
             self.kind,
             self.subject_type,

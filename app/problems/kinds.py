@@ -20,7 +20,7 @@ from app.registry import modules
 
 @dataclass(frozen=True, slots=True)
 class RemedyAsked:
-    """That a person wants the remedy for these subjects. `choice` is one of the remedy's, "" where it has none."""
+    """A person wants the remedy for these subjects. `choice` is one of the remedy's choices, "" when it has none."""
 
     parts: Parts
     db: AsyncSession
@@ -52,7 +52,7 @@ class Remedy:
         return (self.needs, *self.also)
 
     def taken(self, choice: str) -> str:
-        """What the remedy did, in words: the way that was chosen, where it has several."""
+        """What the remedy did, in words: the chosen way, when it has several."""
         return dict(self.choices).get(choice, self.label)
 
 
@@ -151,20 +151,20 @@ def kinds() -> Mapping[str, ProblemKind]:
 
 @cache
 def fact_selects(workspace_is_platform: bool) -> tuple[FactSelect, ...]:  # noqa: FBT001 - a key of the cache
-    """Those that may find something in such a workspace."""
+    """The SELECTs that may find something in such a workspace."""
     here = {one.name for one in kinds().values() if workspace_is_platform or not one.platform_only}
     return tuple(one for source in _sources() for one in source.facts if one.kinds & here)
 
 
 @cache
 def told() -> frozenset[str]:
-    """Kinds that no look finds: the jobs that find them tell."""
+    """Kinds that no look finds: the jobs that find them call `tell`."""
     return frozenset(one.name for one in kinds().values() if one.detect is None)
 
 
 @cache
 def by_time() -> tuple[ColumnElement[bool], ...]:
-    """Where one of them is true, time alone may open a problem. The platform is looked into as if one were."""
+    """Time alone may open a problem when one of these is true. The platform is always treated as if one were."""
     return tuple(one.by_time for one in _sources() if one.by_time is not None)
 
 
@@ -183,8 +183,8 @@ def shown(workspace: str, policies: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def place_of(row: Any) -> str:
-    """The address of the page that a problem is about. "" for what another version found and described in its own way: the next sweep
-    describes it again. `row` has the columns of Problem."""
+    """The address of the page that a problem is about. "" for a problem that another version found and described in its own way:
+    the next sweep describes it again. `row` has the columns of Problem."""
     try:
         return kinds()[row.kind].url(row.subject_id, row.facts)
     except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""Looks for problems: reads the facts of all kinds with one statement, has each judged, and writes what became of the problems.
+"""Looks for problems: reads the facts of all kinds with one statement, judges each, and writes what becomes of the problems.
 
 One statement compares the facts with the problems that stand, inside the database: a look after which nothing changed takes two
 statements, and fetches no row of ten thousand problems that stay as they are.
@@ -25,7 +25,7 @@ from app.problems.merging import KnownProblem, merge
 from app.problems.models import Problem, ProblemSweep
 
 JOB = "problems_sweep"
-# When the lock of the workspace's problems is taken, the look is done a little later.
+# When another transaction has the lock of the workspace's problems, the look comes a little later.
 AGAIN_AFTER = timedelta(seconds=3)
 CLOSED_KEPT = timedelta(days=90)
 # Closed problems that one sweep removes; the history goes with them.
@@ -63,12 +63,14 @@ async def look(db: AsyncSession, wanted: Collection[str] | None = None) -> bool:
 
 
 async def look_soon(db: AsyncSession) -> None:
-    """Asks for a sweep right after this transaction: who acts on a page does not wait for a look over all that is open."""
+    """Asks for a sweep right after this transaction: a person who acts on a page must not wait for a look at all open
+    problems."""
     jobs.request_at_end(db, JOB)
 
 
 async def tell(db: AsyncSession, of: Collection[str], findings: Iterable[Finding]) -> None:
-    """For kinds that a job finds by other means than a SELECT: these are all findings of these kinds in the workspace now."""
+    """For kinds that a job finds by other means than a SELECT: `findings` are all that there are of these kinds in the workspace
+    now."""
     await storing.wait_for_turn(db)
     begun = (await db.execute(_BEGIN, {"workspace": workspace_of(db)})).one()
     columns = [getattr(Problem, name) for name in _STORED]
@@ -141,7 +143,7 @@ async def _settle(
 
 
 async def _note_kinds(db: AsyncSession, names: frozenset[str], before: Sequence[str] | None) -> None:
-    """That these were looked for, where that is new."""
+    """Notes the kinds that were looked for, when some are new."""
     if before is not None and names <= {*before}:
         return
     noted = insert(ProblemSweep).values(id=1, kinds=sorted(names | {*(before or ())}))

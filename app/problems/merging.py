@@ -29,7 +29,7 @@ UNTIL_IT_CHANGES: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class KnownProblem:
-    """A stored one. It is open while `closed_at` is None. `left_at` is when it ceased to stand, None where it stands; `seen_at` when a
+    """A stored one. It is open while `closed_at` is None. `left_at` is when it ceased to stand, None when it stands; `seen_at` when a
     look last found something new in it."""
 
     id: int
@@ -108,7 +108,7 @@ def merge(
 
 
 def _latest(left: Iterable[KnownProblem], now: datetime) -> dict[Key, KnownProblem]:
-    """Of each subject the one that left last, where that was lately."""
+    """For each subject the problem that left last, if that was lately."""
     recent = [one for one in left if one.left_at is not None and now - one.left_at < LATELY]
     return {one.key: one for one in sorted(recent, key=lambda one: (one.left_at, one.id))}
 
@@ -127,7 +127,7 @@ def _meet_again(merged: Merged, problem: KnownProblem, finding: Finding) -> None
 
 
 def differs(problem: KnownProblem, finding: Finding) -> bool:
-    """True where what is stored no longer says what was found."""
+    """True when what is stored no longer says what was found."""
     return (
         problem.title,
         problem.detail,
@@ -150,5 +150,5 @@ def _wakes(problem: KnownProblem, finding: Finding) -> bool:
 
 
 def _note(problem: KnownProblem, finding: Finding) -> str:
-    """A new title is worth a line; that it holds more is not, since every run may bring some."""
+    """A new title is worth a line. More held punches are not, because every run may bring some."""
     return finding.title if finding.title != problem.title else ""

@@ -71,7 +71,7 @@ def condition(wanted: ProblemFilter) -> ColumnElement[bool]:
 
 
 def problems(wanted: ProblemFilter) -> Select[Any]:
-    """All columns of those that the filter means, with `assignee`, in no order."""
+    """All columns of the problems of the filter, with `assignee`, in no order."""
     return (
         select(*Problem.__table__.c, shown_name(Problem.assigned_to).label("assignee"))
         .outerjoin(User, User.id == Problem.assigned_to)
@@ -131,5 +131,5 @@ async def history(db: AsyncSession, problem_id: int) -> Sequence[Any]:
 
 
 def shown_name(user_id: Any) -> ColumnElement[Any]:
-    """The name of an account that is joined, without it where the person was erased."""
+    """The name of a joined account; no name when the person was erased."""
     return case((was_erased(user_id), literal(ERASED_PERSON)), else_=User.name)

@@ -66,8 +66,8 @@ WHERE NOT p.stands AND p.closed_at IS NOT NULL AND p.updated_at > now() - CAST(:
 
 
 async def wait_for_turn(db: AsyncSession) -> None:
-    """Until no other transaction writes problems of this workspace. For acts and jobs of their own, which hold nothing else that a look
-    needs; a look in the transaction of its cause never waits (app.problems.looking)."""
+    """Waits until no other transaction writes problems of this workspace. Only for acts and jobs that hold no other lock that a
+    look needs; a look in the transaction of its cause never waits (app.problems.looking)."""
     await db.execute(_WAIT, {"workspace": workspace_of(db)})
 
 
@@ -79,7 +79,8 @@ async def left_lately(db: AsyncSession, keys: Iterable[Key]) -> Sequence[KnownPr
 
 
 async def carry_out(db: AsyncSession, merged: Merged, *, quiet: Collection[str] = ()) -> None:
-    """Writes it and tells the listeners. What opens of the kinds `quiet` is told as a sum. The caller holds the lock."""
+    """Writes what was merged, and tells the listeners. Problems of the kinds `quiet` that open are told as a sum. The caller
+    holds the lock."""
     if merged.changes_nothing:
         return
     opened = [*await _moved(db, _OPEN, [_row(one) for one in merged.opening])]
@@ -104,7 +105,7 @@ async def carry_out(db: AsyncSession, merged: Merged, *, quiet: Collection[str] 
 async def close(
     db: AsyncSession, ids: Sequence[int], *, by: str = "itself", user_id: int | None = None, note: str = ""
 ) -> list[MovedProblem]:
-    """Those that are open. What a person closes still stands: it is dismissed."""
+    """Closes those that are open. A problem that a person closes still stands: it is dismissed."""
     if not ids:
         return []
     values = {"ids": sorted(ids), "by": by, "stands": by == "person", "user_id": user_id, "note": note}

@@ -31,7 +31,7 @@ def written(value: Number) -> str:
 
 
 def typed(text: str) -> Number | None:
-    """What a person typed, with a point or a comma before the decimals. None where it is not a number, and where a thousand and a
+    """What a person typed, with a point or a comma before the decimals. None when it is not a number, and where a thousand and a
     one with three decimals look the same: see `is_ambiguous`."""
     text = text.strip()
     if not _TYPED.fullmatch(text) or is_ambiguous(text):

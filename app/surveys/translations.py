@@ -61,7 +61,7 @@ def written(texts: QuestionTexts | SurveyTexts) -> dict[str, Any]:
 
 
 def written_all(by_tag: Mapping[str, QuestionTexts] | Mapping[str, SurveyTexts]) -> dict[str, dict[str, Any]] | None:
-    """The same of each language, None where there is none."""
+    """The same of each language, None when there is none."""
     return {language: written(by_tag[language]) for language in sorted(by_tag)} or None
 
 

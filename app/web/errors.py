@@ -357,7 +357,7 @@ async def plain_answer(send: Send, scope: Scope, refusal: Refusal, *, kept: bool
 
 
 def _htmx_target(scope: Scope) -> str | None:
-    """The id of what htmx will fill, None where it did not ask."""
+    """The id of what htmx will fill, None when it did not ask."""
     headers = {
         name: value.decode("latin-1") for name, value in scope["headers"] if name in (b"hx-request", b"hx-target")
     }

@@ -271,7 +271,7 @@ def client_ip(scope: Scope, trusted_proxies: int) -> str:
 
 
 def _names_a_host(scope: Scope) -> bool:
-    """True where the request names one host, written as one is; or none, as HTTP/1.0 may. Any other would break the address that
+    """True when the request names one host, written as one is; or none, as HTTP/1.0 may. Any other would break the address that
     the request was sent to when somebody asks for it."""
     named = [value.decode("latin-1") for key, value in scope["headers"] if key == b"host"]
     found = HOST.fullmatch("".join(named[:1]))

@@ -52,7 +52,7 @@ class ListQuery:
         return (self.page - 1) * self.per_page
 
     def stay_sorted(self, spec: ListSpec) -> bool:
-        """Of very many rows the order is one that an index has, else the usual one. Returns False where another was asked for."""
+        """Of very many rows the order is one that an index has, else the usual one. Returns False when another was asked for."""
         if not spec.sorts_many or self.sort.removeprefix("-") in spec.sorts_many:
             return True
         self.sort, self.query["sort"] = spec.sort, None

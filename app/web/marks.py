@@ -96,7 +96,7 @@ def time_utc(value: datetime | None, zone: PageZone) -> Markup:
 
 
 def shows_times(html: str) -> bool:
-    """True where some time is told in the page's zone, or a list stands: what a list opens in its drawer shows times too."""
+    """True when some time is told in the page's zone, or a list stands: what a list opens in its drawer shows times too."""
     return "<time datetime" in html or 'class="list-results"' in html
 
 

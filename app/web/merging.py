@@ -12,7 +12,7 @@ Values = Mapping[str, Shown]
 
 @dataclass(frozen=True, slots=True)
 class EditConflict:
-    """One value that somebody else changed. `was` is None where the form does not say; `typed` where it has no such field."""
+    """One value that somebody else changed. `was` is None when the form does not say; `typed` where it has no such field."""
 
     name: str
     was: Shown | None

@@ -57,7 +57,7 @@ class KnownPerson:
     user_id: int | None
 
 
-# Gives what it knows of a person; None where the reader may not open it elsewhere, or where there is nothing to tell.
+# Gives what it knows of a person; None when the reader may not open it elsewhere, or where there is nothing to tell.
 PersonSource = Callable[[Context, KnownPerson], Awaitable[Part | None]]
 # Gives (label of the group, what was found, best first) for what was typed; nothing where the person may not see it.
 PaletteSource = Callable[[Context, str], Awaitable[tuple[str, list[Found]]]]

@@ -1,4 +1,4 @@
-"""Addresses of receivers as a person writes them. Pure: where they lead, app.outbound judges at every call."""
+"""Addresses of receivers as a person writes them. Pure: app.outbound checks at every call where they lead."""
 
 import re
 from typing import Final
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from app.errors import FieldError, Invalid
 
 LONGEST = 1000
-# What is left of an address, and all that it leaves out; PostgreSQL reads it the same way.
+# The part of an address that is shown, and the rest; PostgreSQL reads it the same way.
 LEFT_OUT: Final = r"^([^:]+://[^/?]+(?:/[^/?]+(?=/[^?]))?)[/?].+$"
 SHORT: Final = r"\1/…"
 LIKE = "Write it like https://example.org/muster."
@@ -29,12 +29,13 @@ def split(url: str) -> tuple[str, str]:
 
 
 def shortened(url: str) -> str:
-    """Its server, and the first part of a longer path: the rest is often the secret of the receiver. For the audit, titles and mails."""
+    """The server and the first part of a longer path, for the audit, titles and mails: the rest is often the secret of the
+    receiver."""
     return re.sub(LEFT_OUT, SHORT, url)
 
 
 def shown(url: str) -> str:
-    """Without its query, which may hold a key of the receiver. For those who keep webhooks."""
+    """The address without its query, which may hold a key of the receiver. For people who keep webhooks."""
     return url.partition("?")[0] + ("?…" if "?" in url else "")
 
 

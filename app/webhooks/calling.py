@@ -9,7 +9,7 @@ import msgspec
 from app.outbound import Call, CallRecord, Limits, OutboundClient, OutboundError, OutboundReply, Redactor, retry_after_s
 from app.webhooks import addresses, signing
 
-# Nothing of the answer but its status counts; what it says is not kept.
+# Only the status of an answer counts; its content is not kept.
 LIMITS = Limits(connect_s=10, call_s=20, body_bytes=64 * 1024, attempts=1)
 GONE = 410
 NO_MORE = "The receiver answered 410: it wants no more events."
@@ -31,8 +31,8 @@ class TakenEvent:
 
 @dataclass(frozen=True, slots=True)
 class SentCall:
-    """What became of an attempt. `error` is a sentence, None where the event arrived; `asked_s`: how long the receiver wants to be left
-    alone."""
+    """The result of an attempt. `error` is a sentence, None when the event arrived. `asked_s` is the pause that the receiver
+    asked for."""
 
     event_id: int
     number: int
@@ -49,7 +49,7 @@ class SentCall:
 
 
 async def call(outbound: OutboundClient, taken: TakenEvent) -> SentCall:
-    """One call, and never an exception for what a receiver does."""
+    """Makes one call. Never raises for what a receiver does."""
     now = datetime.now(UTC)
     sent = taken.body.decode()
     if not taken.secrets:
@@ -68,7 +68,7 @@ async def call(outbound: OutboundClient, taken: TakenEvent) -> SentCall:
         status, error = reply.status, refusal(reply.status)
         asked_s = _asked_s(reply, now) if error else 0
     except OutboundError as failure:
-        # A long answer is cut off by us, and says nothing about whether the event arrived.
+        # Muster cuts off a long answer: this does not mean that the event did not arrive.
         status = failure.status
         error = refusal(status) if status else failure.message
     took = noted[-1].duration_ms if noted else 0
@@ -76,7 +76,7 @@ async def call(outbound: OutboundClient, taken: TakenEvent) -> SentCall:
 
 
 def refusal(status: int) -> str | None:
-    """What an answer means in a sentence; None for one that took the event."""
+    """What an answer means in a sentence; None when it took the event."""
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return None
     if status == GONE:

@@ -1,4 +1,5 @@
-"""The endpoints of a workspace: add, edit, switch, rotate, remove, test; and sending an event again. What a person may: the rooms above."""
+"""The endpoints of a workspace: add, edit, switch, rotate, remove, test; and sending an event again. The rooms above check what a
+person may do."""
 
 import secrets as random_secrets
 from collections.abc import Collection, Sequence
@@ -21,9 +22,10 @@ from app.webhooks.noting import ask
 from app.webhooks.payloads import Told
 
 MOST = 50
-# A request ends in time. Each of the others is sent once its own pause is over, or as soon as one arrives at an endpoint that rested.
+# The most that one request releases. The others are sent once their own pauses are over, or as soon as an event arrives at a
+# resting endpoint.
 MOST_LET_GO = 5_000
-# For so long a receiver may still check with the secret from before.
+# How long a receiver may still check with the earlier secret.
 BOTH_VALID = timedelta(hours=24)
 NOT_THERE = "There is no such webhook."
 
@@ -39,7 +41,7 @@ class MadeWebhook:
 
 
 async def add(db: AsyncSession, keys: KeyRing, actor: Actor, url: str, types: Collection[str]) -> MadeWebhook:
-    """Raises Invalid, or Conflict where there are as many as there may be."""
+    """Raises Invalid, and Conflict when there are as many as allowed."""
     url, chosen = addresses.checked(url), _checked_types(db, types)
     if (await db.scalar(select(func.count()).select_from(WebhookEndpoint)) or 0) >= MOST:
         raise Conflict(f"A workspace has at most {MOST} webhooks. Remove one first.")
@@ -64,7 +66,7 @@ async def edit(db: AsyncSession, actor: Actor, endpoint_id: int, url: str, types
 
 
 async def switch_on(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
-    """What still waits is sent, with all its attempts before it. Raises NotFound."""
+    """Events that still wait are sent, and get all their attempts again. Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)
     if endpoint.active:
         return
@@ -86,7 +88,7 @@ async def switch_off(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
 
 
 async def try_again(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
-    """What waits is sent now, and no longer rests; one that Muster switched off is on again. Raises NotFound."""
+    """Makes waiting events due now. Switches the endpoint on again if Muster switched it off. Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)
     if not endpoint.active:
         await switch_on(db, actor, endpoint_id)
@@ -96,7 +98,8 @@ async def try_again(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
 
 
 async def _let_go(db: AsyncSession, endpoint_id: int, **values: int) -> None:
-    """What was tried in vain is due now, MOST_LET_GO events at most: those that were tried most. One that was never tried is due anyway."""
+    """Makes events due that failed before: MOST_LET_GO at most, those with the most attempts. An event without an attempt is due
+    anyway."""
     event = WebhookEvent
     tried = (event.endpoint_id == endpoint_id, event.status == "waiting", event.attempts > 0)
     some = select(event.id).where(*tried).order_by(event.attempts.desc(), event.id.desc()).limit(MOST_LET_GO)
@@ -104,7 +107,7 @@ async def _let_go(db: AsyncSession, endpoint_id: int, **values: int) -> None:
 
 
 async def rotate(db: AsyncSession, keys: KeyRing, actor: Actor, endpoint_id: int) -> str:
-    """The new secret, shown once. Events are signed with both for BOTH_VALID. Raises NotFound."""
+    """Makes a new secret, shown once. Events are signed with both for BOTH_VALID. Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)
     workspace, secret = workspace_of(db), _new_secret()
     before = _opened(keys, place(workspace, endpoint.uid), endpoint.secret)
@@ -117,7 +120,7 @@ async def rotate(db: AsyncSession, keys: KeyRing, actor: Actor, endpoint_id: int
 
 
 async def remove(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
-    """With its events and its log. Raises NotFound."""
+    """Removes it with its events and its log. Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)
     await db.execute(delete(WebhookEndpoint).where(WebhookEndpoint.id == endpoint_id))
     told = _told(endpoint.url, endpoint.types)
@@ -125,7 +128,7 @@ async def remove(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
 
 
 async def send_test(db: AsyncSession, endpoint_id: int) -> int:
-    """The id of an event that says nothing; also for an endpoint that is off. Raises NotFound."""
+    """The id of an event without content; also for an endpoint that is off. Raises NotFound."""
     await one(db, endpoint_id)
     row = {**gathering.row_of(endpoint_id, Told(TEST, (), 0, None, datetime.now(UTC))), "asked": True}
     event_id: int = (await db.execute(insert(WebhookEvent).values(row).returning(WebhookEvent.id))).scalar_one()
@@ -134,7 +137,8 @@ async def send_test(db: AsyncSession, endpoint_id: int) -> int:
 
 
 async def send_again(db: AsyncSession, endpoint_id: int, event_id: int) -> None:
-    """With its `webhook-id` and all its attempts before it. Raises NotFound, and Conflict for one that a newer event replaced."""
+    """Sends it with its `webhook-id`, and gives it all its attempts again. Raises NotFound, and Conflict when a newer event
+    replaced it."""
     event = await db.get(WebhookEvent, event_id, with_for_update=True)
     if event is None or event.endpoint_id != endpoint_id:
         raise NotFound("There is no such event, or it was removed after 30 days.")
@@ -146,7 +150,7 @@ async def send_again(db: AsyncSession, endpoint_id: int, event_id: int) -> None:
 
 
 async def one(db: AsyncSession, endpoint_id: int, *, hold: bool = False) -> WebhookEndpoint:
-    """`hold`: to be changed. Events come after it, as where they are sent. Raises NotFound."""
+    """`hold` locks it, to change it. Lock its events after it, as sending does. Raises NotFound."""
     if hold:
         await gathering.hold(db)
     found = await db.get(WebhookEndpoint, endpoint_id, with_for_update=hold)
@@ -160,7 +164,7 @@ async def all_of(db: AsyncSession) -> Sequence[WebhookEndpoint]:
 
 
 def secrets_of(keys: KeyRing, workspace: str, endpoint: WebhookEndpoint, now: datetime) -> tuple[str, ...]:
-    """What events are signed with, the newest first; none where no key opens it."""
+    """The secrets that sign events, the newest first; empty when no key opens them."""
     newest = _opened(keys, place(workspace, endpoint.uid), endpoint.secret)
     if newest is None:
         return ()
@@ -174,7 +178,7 @@ def place(workspace: str, uid: UUID) -> Place:
 
 
 def place_before(workspace: str, uid: UUID) -> Place:
-    """Of the secret that was replaced, while it is still valid."""
+    """The place of the replaced secret, while it is still valid."""
     return Place("webhook_endpoints", "secret_before", workspace, str(uid))
 
 

@@ -1,4 +1,4 @@
-"""From what was noted to events: one for each endpoint that wants it. What newer events tell is taken out of those that wait.
+"""Makes events of what was noted: one for each endpoint that wants it. Takes out of waiting events what newer events tell.
 
 `events_of` decides, and is pure.
 """
@@ -18,7 +18,7 @@ from app.webhooks.models import WebhookEndpoint, WebhookEvent
 from app.webhooks.noting import MOST_IDS
 from app.webhooks.payloads import Told
 
-# Facts of one transaction of the gathering. Who changes a webhook meanwhile waits for it.
+# Facts of one transaction of the gathering. Changes of a webhook wait for it.
 SLICE = 500
 _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended('webhooks:' || :workspace, 0))")
 _TAKE = """
@@ -101,12 +101,13 @@ def _added(known: Told | None, told: Told) -> Told:
 
 
 async def hold(db: AsyncSession) -> None:
-    """Until the transaction ends, no other one changes several events of the workspace: two would wait for each other."""
+    """Keeps other transactions from changing several events of the workspace until this one ends. Otherwise two could wait for
+    each other."""
     await db.execute(_HOLD, {"workspace": workspace_of(db)})
 
 
 async def gather(db: AsyncSession) -> bool:
-    """A slice of what was noted becomes events. False where nothing is left."""
+    """Makes events of a slice of what was noted. False when nothing is left."""
     await hold(db)
     facts = [NotedChange(*row) for row in await driver(db).fetch(_TAKE, SLICE)]
     wanting = await _wanting(db)
@@ -131,7 +132,7 @@ async def _wanting(db: AsyncSession) -> dict[str, list[int]]:
 
 
 async def _rows(db: AsyncSession, events: Sequence[Told], endpoints: Sequence[int]) -> list[dict[str, Any]]:
-    """The events of one type for each of the endpoints, once what they replace is taken out there."""
+    """The events of one type for each of the endpoints. Takes out first what they replace."""
     kind, ids = events[0].type, [one for event in events for one in event.ids]
     if ids:
         await driver(db).execute(_TAKE_OUT, kind, ids, endpoints)

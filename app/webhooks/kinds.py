@@ -1,4 +1,4 @@
-"""The types of events: what each tells, and where a program then reads the truth. Pure."""
+"""The types of events: what each tells, and where a program then reads what holds now. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ TEST = "webhook.test"
 
 @dataclass(frozen=True, slots=True)
 class EventType:
-    """`ids` says of what an event names the ids; `numbered` ones are integers. `platform_only`: it happens in `main` alone."""
+    """`ids` says what the ids are of; `numbered` ids are integers. `platform_only`: it happens only in `main`."""
 
     name: str
     label: str
@@ -45,5 +45,5 @@ TYPES: Mapping[str, EventType] = MappingProxyType(
 
 
 def offered(*, on_platform: bool) -> Mapping[str, EventType]:
-    """Those that can happen in the workspace."""
+    """The types that can happen in the workspace."""
     return {name: one for name, one in TYPES.items() if on_platform or not one.platform_only}

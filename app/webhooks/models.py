@@ -13,8 +13,8 @@ _WAITS = text("status = 'waiting'")
 
 class WebhookEndpoint(Base):
     """An address that is told. `secret` is sealed and bound to `uid`; `secret_before` is the one that it replaced, valid until
-    `before_until`. `failures` counts those in a row, since `failing_since`. `off_reason` says why Muster switched it off; null where a
-    person did. `made_by` is left empty: who added it stands in the audit, which names no erased person."""
+    `before_until`. `failures` counts failures in a row, since `failing_since`. `off_reason` says why Muster switched it off; null
+    when a person did. `made_by` stays empty: the audit says who added it, and names no erased person."""
 
     __tablename__ = "webhook_endpoints"
 
@@ -36,8 +36,8 @@ class WebhookEndpoint(Base):
 
 
 class WebhookFact(Base):
-    """What one transaction changed, of one type, until it becomes events. `ids` is empty where there are more than an event names;
-    `number` counts them. `cause` is the same for all that one run changed; until `due_at` there may come more of it."""
+    """What one transaction changed, of one type, until it becomes events. `ids` is empty when there are more than an event names;
+    `number` counts them. `cause` is the same for all that one run changed; more of it may come until `due_at`."""
 
     __tablename__ = "webhook_facts"
     __table_args__ = (Index(None, "due_at", "id"),)
@@ -52,7 +52,7 @@ class WebhookFact(Base):
 
 
 class WebhookEvent(Base):
-    """One event for one endpoint. `message_id` is its `webhook-id`, kept over all attempts. `since` is set where it names no ids:
+    """One event for one endpoint. `message_id` is its `webhook-id`, kept over all attempts. `since` is set when it names no ids:
     then `number` things changed since that moment. `asked`: a person asked for it, so it is sent now, whatever its endpoint did
     before. A newer event of the same subjects takes them out of it: one without any is `replaced`. Only a test has `failed`."""
 
@@ -62,7 +62,7 @@ class WebhookEvent(Base):
         Index("webhook_events_due", "endpoint_id", "due_at", "id", postgresql_where=_WAITS),
         Index("webhook_events_tried", "endpoint_id", "attempts", "id", postgresql_where=_WAITS),
         Index("webhook_events_asked", "endpoint_id", "due_at", postgresql_where=text("status = 'waiting' AND asked")),
-        # It is read at each change, so it keeps no list of late entries.
+        # Read at each change, so it keeps no list of late entries.
         Index(
             "webhook_events_about",
             "ids",
@@ -90,7 +90,7 @@ class WebhookEvent(Base):
 
 
 class WebhookAttempt(Base):
-    """One call: the HTTP status, or in a sentence why there was none. `sent` is the body that went out."""
+    """One call: the HTTP status, or a sentence that says why there is none. `sent` is the body that went out."""
 
     __tablename__ = "webhook_attempts"
     __table_args__ = (Index(None, "endpoint_id", "id"), Index(None, "event_id"))

@@ -1,5 +1,5 @@
-"""Noting what changed, in the transaction of the change. It locks nothing, and where no endpoint wants that type it is one look at a
-table of a few rows."""
+"""Noting what changed, in the transaction of the change. It locks nothing. When no endpoint wants the type, it costs one look at
+a table of a few rows."""
 
 import json
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -16,9 +16,9 @@ from app.db.direct import driver
 from app.db.session import Database, workspace_of
 
 JOB = "send_webhooks"
-# An event names so many, or counts them.
+# An event names this many ids; beyond that it counts them.
 MOST_IDS = 100
-# A run that takes longer tells what it changed until then; so does one that died.
+# A run that takes longer, or that died, tells what it changed until then.
 RUN_HELD_S = 300
 _NOTE = """
 INSERT INTO webhook_facts (type, ids, number, cause, due_at)
@@ -33,7 +33,7 @@ _RELEASE = "UPDATE webhook_facts SET due_at = now() WHERE cause = $1 AND due_at 
 
 @dataclass(slots=True)
 class RunNotes:
-    """`noted`: in which workspaces it changed something that is told."""
+    """`noted`: the workspaces in which it changed something that is told."""
 
     cause: str
     noted: set[str] = field(default_factory=set)
@@ -49,12 +49,12 @@ async def note(db: AsyncSession, kind: str, ids: Ids) -> None:
 
 
 async def note_all(db: AsyncSession, changed: Mapping[str, Ids]) -> None:
-    """Of several types, by one statement."""
+    """Notes several types by one statement."""
     await _write(db, [_fact(kind, ids, len(ids)) for kind, ids in changed.items() if ids])
 
 
 async def note_number(db: AsyncSession, kind: str, ids: Ids, number: int) -> None:
-    """Where `ids` has but some of the `number` things that changed."""
+    """For `number` changed things of which `ids` names only some."""
     if number:
         await _write(db, [_fact(kind, ids, number)])
 
@@ -87,7 +87,7 @@ async def ask(db: AsyncSession) -> None:
 
 @asynccontextmanager
 async def one_run(database: Database, cause: str) -> AsyncIterator[None]:
-    """What is noted in the block, by however many transactions, is told together at its end. A block that breaks off is told later."""
+    """All that the transactions in the block note is told together at its end. After an error it is told later."""
     run = RunNotes(cause)
     outside = _RUN.set(run)
     try:
@@ -101,8 +101,8 @@ async def one_run(database: Database, cause: str) -> AsyncIterator[None]:
 
 
 def telling(kind: str, named: str, rows: str) -> str:
-    """The part `told` of a WITH, for a statement that stands in no workspace: it notes each of `rows`, which is the SQL behind FROM.
-    `kind` and `named` are the SQL of its type and of its id. Who sends the statement then calls `ask_past_session`."""
+    """The part `told` of a WITH, for a statement that stands in no workspace: it notes each of `rows`, which is the SQL behind
+    FROM. `kind` and `named` are the SQL of its type and of its id. The caller then calls `ask_past_session`."""
     return f"""told AS (
     INSERT INTO workspace.webhook_facts (type, ids, number, cause)
     SELECT {kind}, ARRAY[{named}], 1, CAST(pg_current_xact_id() AS text) FROM {rows}

@@ -1,4 +1,4 @@
-"""What an event says: which things changed, never what stands in them. Pure."""
+"""What an event says: which things changed, and never their content. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

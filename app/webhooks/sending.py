@@ -1,5 +1,5 @@
-"""Sending the events of a workspace that are due: all endpoints beside each other, some events of each at once. An event that a worker
-dies over is sent again, with the same `webhook-id`: at least once.
+"""Sends the due events of a workspace: all endpoints at once, and some events of each at once. When a worker dies while it sends,
+the event is sent again with the same `webhook-id`: at least once.
 
 An endpoint that fails several times in a row rests: one event at a time is tried there, and the others wait for it.
 """
@@ -29,9 +29,10 @@ from app.webhooks.pauses import PAUSES, RESTS_AFTER, Pauses
 from app.webhooks.payloads import Told
 
 AT_ONCE = 8
-# After so long the job asks for another one, so that others get their turn.
+# After this time the job asks for another one, so that others get their turn.
 TURN_S = 120
-# Of each endpoint what may go first: what a person asked for, else the first that is due; of one that rests, what was tried most.
+# The event of each endpoint that goes first: one that a person asked for, otherwise the first that is due; of a resting endpoint
+# the one with the most attempts.
 _FIRST = f"""
     SELECT p.id, least(
         (SELECT min(due_at) FROM webhook_events WHERE endpoint_id = p.id AND status = 'waiting' AND asked),
@@ -57,7 +58,7 @@ class Sender:
     books: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
 
     async def send_due(self) -> int:
-        """Until nothing is due, or its turn is over. Returns how many attempts there were."""
+        """Sends until nothing is due, or its turn is over. Returns how many attempts there were."""
         ends, made = time.monotonic() + TURN_S, 0
         while time.monotonic() < ends:
             await self._gather()
@@ -69,7 +70,7 @@ class Sender:
             async with asyncio.TaskGroup() as group:
                 served = [group.create_task(self._serve(one, ends)) for one in due]
             made_now = sum(one.result() for one in served)
-            if not made_now:  # another worker is at all of it
+            if not made_now:  # other workers have taken everything
                 return made
             made += made_now
         async with self._transaction() as db:
@@ -83,7 +84,7 @@ class Sender:
                 more = await gathering.gather(db)
 
     async def _look_again(self) -> None:
-        """The schedule learns when the next attempt is due."""
+        """Tells the schedule when the next attempt is due."""
         async with self._transaction() as db:
             if await next_due(db) is not None:
                 looks.look_soon(db, self.workspace)
@@ -109,7 +110,7 @@ class Sender:
 
 
 async def next_due(db: AsyncSession) -> datetime | None:
-    """When something is to be done here next: a moment that has passed where it is now."""
+    """When there is something to do here next: a past moment means now."""
     found: datetime | None = await db.scalar(_NEXT)
     return found
 
@@ -119,7 +120,7 @@ async def endpoints_due(db: AsyncSession) -> list[int]:
 
 
 async def take(db: AsyncSession, parts: Parts, endpoint_id: int, pauses: Pauses) -> list[TakenEvent]:
-    """Some events that are due. Their attempt is counted, and the next one set: a worker may die over them."""
+    """Takes some due events. It counts their attempt and sets the next one first, because the worker may die while it sends."""
     endpoint = await db.get(WebhookEndpoint, endpoint_id)
     if endpoint is None:
         return []
@@ -136,8 +137,8 @@ async def take(db: AsyncSession, parts: Parts, endpoint_id: int, pauses: Pauses)
 
 
 def _may_go(endpoint: WebhookEndpoint) -> tuple[ColumnElement[bool], ...]:
-    """What a person asked for always; all the others where the endpoint is on, but of one that rests only the event that was tried most.
-    Each is looked up by itself: joined by OR, they would read all that waits."""
+    """Events that a person asked for may always go. Others may go while the endpoint is on; of a resting endpoint only the one
+    with the most attempts. Each is looked up by itself: joined by OR, they would read all that waits."""
     asked: ColumnElement[bool] = WebhookEvent.asked.expression
     if not endpoint.active:
         return (asked,)

@@ -64,7 +64,7 @@ def _move(event: WebhookEvent, attempt: SentCall, pauses: Pauses) -> None:
 async def _judge(
     db: AsyncSession, endpoint: WebhookEndpoint, event: WebhookEvent, attempt: SentCall, pauses: Pauses
 ) -> None:
-    """A test that fails says nothing new: a person looks at it."""
+    """A failed test changes nothing, because a person looks at it."""
     now = datetime.now(UTC)
     if attempt.delivered:
         rested = endpoint.failures >= RESTS_AFTER
@@ -84,14 +84,14 @@ async def _judge(
 
 
 async def _let_go(db: AsyncSession, endpoint_id: int, pauses: Pauses) -> None:
-    """What waited while the endpoint rested is due now; what another call is about, is not."""
+    """Makes events due that waited while the endpoint rested, except those of another call."""
     waiting = (WebhookEvent.endpoint_id == endpoint_id, WebhookEvent.status == "waiting")
     late = WebhookEvent.due_at > func.now() + timedelta(seconds=pauses.lease_s)
     await db.execute(update(WebhookEvent).where(*waiting, late).values(due_at=func.now()))
 
 
 async def switch_off(db: AsyncSession, endpoint: WebhookEndpoint, reason: str) -> None:
-    """What waits stays, and is sent where a person switches it on again."""
+    """Waiting events stay, and are sent when a person switches it on again."""
     if endpoint.active:
         endpoint.active, endpoint.off_reason = False, reason
         await audit.record(

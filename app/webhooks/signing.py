@@ -9,13 +9,13 @@ SECRET_BYTES = 32
 
 
 def secret_of(raw: bytes) -> str:
-    """As a receiver's library takes it."""
+    """The secret in the form that a receiver's library takes."""
     return PREFIX + base64.b64encode(raw).decode()
 
 
 def headers(message_id: str, body: bytes, secrets: Sequence[str], at_s: int) -> dict[str, str]:
-    """Signed with each secret, the newest first: a receiver takes the event where it knows one of them. `at_s`: seconds since 1970,
-    of this attempt."""
+    """Signs with each secret, the newest first: a receiver accepts the event when it knows one of them. `at_s` is the time of
+    this attempt, in seconds since 1970."""
     signed = f"{message_id}.{at_s}.".encode() + body
     return {
         "webhook-id": message_id,

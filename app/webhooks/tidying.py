@@ -1,4 +1,4 @@
-"""Takes away events that are over, with their attempts, and those that wait for an endpoint which stays off. Daily, in slices."""
+"""Removes events that are over, with their attempts, and events that wait for an endpoint which stays off. Daily, in slices."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -16,7 +16,7 @@ SLICE = 5_000
 
 
 async def is_due(db: AsyncSession) -> bool:
-    """False where the workspace never sent anything."""
+    """False when the workspace never sent anything."""
     return await db.scalar(select(select(WebhookEvent.id).exists())) or False
 
 

@@ -1,4 +1,4 @@
-"""Sending a test at once, for somebody who waits for its result."""
+"""Sends a test at once, for a person who waits for its result."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +14,7 @@ from app.webhooks.payloads import Told
 
 
 async def try_out(parts: Parts, workspace: str, endpoint_id: int) -> SentCall:
-    """It is in the log like all others. Raises NotFound."""
+    """The test is in the log like all other events. Raises NotFound."""
     now = datetime.now(UTC)
     told = Told(TEST, (), 0, None, now)
     row = {**gathering.row_of(endpoint_id, told), "asked": True, "attempts": 1}

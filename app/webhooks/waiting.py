@@ -5,12 +5,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.webhooks.models import WebhookEvent
 
-# Counting on would say little more.
+# Counting further would say little more.
 MOST = 1000
 
 
 async def counts(db: AsyncSession) -> dict[int, int]:
-    """By endpoint, MOST at most altogether."""
+    """By endpoint; MOST at most in all."""
     some = select(WebhookEvent.endpoint_id).where(WebhookEvent.status == "waiting").limit(MOST).subquery()
     rows = await db.execute(select(some.c.endpoint_id, func.count()).group_by(some.c.endpoint_id))
     return {row[0]: row[1] for row in rows}

@@ -1,8 +1,8 @@
 """`GET /api/v1/attendance`: attendance records, where `host_attendance_id` of a punch leads. Scope `attendance:read`.
 
-With `updated_since` also those that were deleted, as `deleted: true`, those of people whose name or department changed, and those of days
-that were locked or opened since: so a program that follows the list misses nothing. It follows all records: one that left a filter by person,
-department or status would not be told, so these are refused with it.
+With `updated_since` the answer also has records that were deleted (`deleted: true`), records of people whose name or department
+changed, and records of days that were locked or opened since. So a program that follows the list misses nothing. Filters by
+person, department and status are refused together with `updated_since`: a record that leaves such a filter would be missed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -102,7 +102,8 @@ async def attendance(ctx: NamedDependency[Context]) -> Response[bytes]:
 
 
 def _refuse_to_follow_a_part(asked: AttendanceQuery) -> None:
-    """Days may narrow what is followed. Raises Invalid for what a record leaves when somebody decides on it, or its person moves."""
+    """Days may narrow what is followed. Raises Invalid for a filter that a record leaves when a person decides on it, or when its
+    employee moves."""
     parts = {"employee": asked.employee, "department": asked.department, "status": asked.status}
     given = [name for name, value in parts.items() if value is not None]
     if asked.updated_since and given:
@@ -110,7 +111,7 @@ def _refuse_to_follow_a_part(asked: AttendanceQuery) -> None:
 
 
 def attendance_row(row: Any, punches: Mapping[int, list[int]], zone: ZoneInfo) -> AttendanceRow:
-    """`row` is one of `feed`; `punches` are ids by record."""
+    """`row` is one of `feed`; `punches` maps a record to the ids of its punches."""
     pauses = [BreakTaken(*_both(one.lower, one.upper, zone)) for one in row.breaks]
     return AttendanceRow(
         id=row.id,

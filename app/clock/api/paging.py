@@ -1,4 +1,4 @@
-"""The lists of the clock's integration API as their cursors know them, and pages of those that are not in the order of ids."""
+"""The cursors of the clock's integration API, and pages of the lists that are not in the order of ids."""
 
 from dataclasses import replace
 from datetime import date, datetime
@@ -22,7 +22,8 @@ PUNCHES = ApiList("transactions", {"local_date": date, "punched_at_utc": Moment,
 
 
 async def page_of_punches(db: AsyncSession, asked: Paged, wanted: PunchFilter) -> tuple[Rows, Meta]:
-    """Who was renamed is asked with the rows, after the instant to follow from: a name that changes in between is in both."""
+    """Reads renamed people together with the rows, after the instant to follow from. A name that changes in between is in this
+    answer and in the next."""
 
     async def numbered(page: int) -> tuple[Rows, int]:
         found = await queries.punch_page(db, await _with_renamed(db, wanted), page=page, per_page=asked.per_page)
@@ -35,7 +36,7 @@ async def page_of_punches(db: AsyncSession, asked: Paged, wanted: PunchFilter) -
 
 
 async def page_of_attendance(db: AsyncSession, asked: Paged, wanted: AttendanceFilter) -> tuple[Rows, Meta]:
-    """In the order of ids. Who was renamed, and which days were locked, is asked with the rows, as for punches."""
+    """In the order of ids. Reads renamed people and locked days together with the rows, as for punches."""
     return await page_of_many(db, asked, ATTENDANCE, partial(feed, db, wanted), AttendanceRecord.id)
 
 

@@ -79,7 +79,7 @@ class BindingRow(msgspec.Struct):
 
 
 def employee_row(row: Any, areas: dict[str, str], photos: str | None) -> EmployeeRow:
-    """`areas` are names by code; `photos` is the address that pictures are below, None while they are switched off."""
+    """`areas` maps codes to names. `photos` is the address under which pictures are, None while they are switched off."""
     shown = EmployeeRow(
         id=row.id,
         emp_code=row.emp_code,

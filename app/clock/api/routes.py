@@ -126,7 +126,7 @@ async def analytics_summary(ctx: NamedDependency[Context]) -> Response[bytes]:
 
 
 def _summed_days(asked: Range, today: date) -> tuple[date, date]:
-    """The last thirty days up to `to`, where nothing else is asked for. Raises Invalid."""
+    """Thirty days up to `to`, unless other days are asked for. Raises Invalid."""
     since, to = parameters.day_of(asked.from_), parameters.day_of(asked.to)
     last = to or max(today, since or today)
     if since is not None:
@@ -139,7 +139,7 @@ def _summed_days(asked: Range, today: date) -> tuple[date, date]:
 
 
 def _photos_below(ctx: Context, settings: ClockSettings) -> str | None:
-    """The address that pictures are below; None while they are switched off."""
+    """The address under which pictures are; None while they are switched off."""
     return ctx.parts.settings.base_url if settings.show_photos else None
 
 

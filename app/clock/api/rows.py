@@ -129,7 +129,7 @@ class Summary(msgspec.Struct):
     to: Day
     days: Annotated[list[DayRow], msgspec.Meta(max_length=MOST_DAYS + 1)]
     totals: DayTotals
-    # Of when the figures are that a replica gave; None: of now.
+    # The instant of which the figures of a replica are; None when they are of now.
     as_of: Instant | None
 
 
@@ -155,7 +155,7 @@ class Status(msgspec.Struct):
 
 
 def punch_row(row: Any, photos: str | None, *, temperature: bool) -> PunchRow:
-    """`photos` is the address that pictures are below, None while they are switched off."""
+    """`photos` is the address under which pictures are, None while they are switched off."""
     shown = PunchRow(
         id=row.id,
         remote_id=row.remote_id,

@@ -1,7 +1,6 @@
 """Which of the chosen matches are accepted, and why the others are not. Pure.
 
-Accepting never gives an employee a second code: somebody who really has two is bound by hand, after a question that names the
-other code.
+Accepting never gives an employee a second code. A person binds a second code by hand, after a question that names the first.
 """
 
 from collections import defaultdict
@@ -16,7 +15,7 @@ NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Codes that stay as they are, since they all name one employee; `holders` have that employee."""
+    """Codes that stay as they are because they all name one employee; `holders` are the codes that have this employee."""
 
     codes: tuple[str, ...]
     name: str

@@ -1,8 +1,8 @@
 """What an operator and the match pass do to bindings: every line of the transition table is a verb here, with history and audit.
 
-What each state means: docs/glossary.md, "Binding states". The decision order is in matching.py (pure), rows are read and
-written in bindings/rows.py. Verbs take ids of mirrored people (`clock_employees`) and skip those whose state they are not
-for; `OPEN_TO` says which those are.
+What each state means: docs/glossary.md, "Binding states". The decision order is in matching.py (pure), rows are read and written
+in bindings/rows.py. Verbs take ids of mirrored people (`clock_employees`). They skip people whose state does not allow the act;
+`OPEN_TO` has the states that do.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ async def _match(db: AsyncSession) -> MatchResult:
     codes = await binding_rows.read_all(db)
     people, kiosk, ignore_zeros = await binding_rows.read_host(db)
     host = directory(people, kiosk, ignore_leading_zeros=ignore_zeros)
-    # Names are compared with all others: with many people that is seconds, which no other request shall wait for.
+    # Each name is compared with all others. With many people this takes seconds, and other requests must not wait for it.
     changes = await asyncio.to_thread(matching.match, codes, host)
     await binding_rows.write(db, audit.SYSTEM.name, changes)
     news = [change for change in changes if change.is_news]
@@ -94,7 +94,7 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
         raise Conflict(f"The code {code.emp_code} is bound to {person.name} already.")
     why = f"{actor.name} bound it to {person.name}."
     decision = Decision(BindingState.BOUND, why, "manual", person.id, candidates=_kept(code, person.id))
-    # A person's later word for a pair takes their earlier one against it back.
+    # A person who binds a pair undoes its earlier rejection.
     await carry_out(db, actor, "bind", [BindingTransition(code, decision, code.rejected - {person.id})])
 
 
@@ -113,7 +113,8 @@ async def foretell_accepting(db: AsyncSession, clock_employee_ids: Iterable[int]
 
 
 async def accept_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Accepting:
-    """`accept` for a part of many: leaves also those whose employee another suggestion names, since that one may be in another part."""
+    """`accept` for one part of many codes. It also leaves a code whose employee another suggestion names, because that suggestion
+    may be in another part."""
     await binding_rows.hold(db)
     codes = await open_to(db, "accept", clock_employee_ids)
     named = {named_by(code) for code in codes}
@@ -141,14 +142,14 @@ async def ignore(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[in
 
 
 async def un_ignore(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
-    """Takes `ignore` back: the codes are unbound, and the next pass looks at them. Returns the codes."""
+    """Undoes `ignore`: the codes are unbound, and the next pass looks at them. Returns the codes."""
     return await _for_each(db, actor, "un_ignore", clock_employee_ids, _taken_back)
 
 
 async def match_again(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
-    """Has codes decided again by the order, cleared ones too; the answer is there at once. Returns the codes.
+    """Decides codes again by the decision order, in this transaction; cleared ones too. Returns the codes.
 
-    What stands by a person's word (bound, ignored) or waits for the server (missing) is not looked at. A rejected pair stays so.
+    It skips codes that a person decided (bound, ignored) and codes that are missing on the server. Rejected pairs stay rejected.
     """
     codes = await _for_each(db, actor, "match_again", clock_employee_ids, _unattempted)
     await _match(db)
@@ -163,7 +164,7 @@ async def match_soon(db: AsyncSession, actor: Actor, clock_employee_ids: Iterabl
 
 
 async def set_remarks(db: AsyncSession, actor: Actor, clock_employee_id: int, remarks: str | None) -> bool:
-    """An operator's note, which no sync changes. Returns whether it is another one. Raises NotFound, Invalid."""
+    """An operator's note, which no sync changes. Returns True when the note changed. Raises NotFound, Invalid."""
     remarks = (remarks or "").strip() or None
     if remarks and len(remarks) > LONGEST_REMARK:
         raise Invalid.at("remarks", f"At most {LONGEST_REMARK} characters; this has {len(remarks)}.")
@@ -196,7 +197,7 @@ async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int)
 
 
 async def on_host_event(db: AsyncSession, event: Event) -> None:
-    """The listener for people and kiosk codes: who is eligible may differ, and so may every match."""
+    """Listens for changes of people and kiosk codes: they change who is eligible, and so perhaps every match."""
     match event:
         case EmployeesChanged(employee_ids=ids):
             await rebinding.mark_people(db, ids)
@@ -208,8 +209,8 @@ async def on_host_event(db: AsyncSession, event: Event) -> None:
 
 
 async def ask_for_match(db: AsyncSession) -> None:
-    """A pass soon after this transaction; nothing where there are no codes. A second one waits while the first may have read
-    already."""
+    """Asks for a match pass soon after this transaction, unless there are no codes. A running pass does not count, because it may
+    have read already."""
     if await db.scalar(select(Binding.id).limit(1)) is None:
         return
     await jobs.request_after(db, "clock_match")
@@ -245,7 +246,7 @@ def _taken_back(code: Code, actor: Actor) -> BindingTransition:
 
 
 def _unattempted(code: Code, actor: Actor) -> BindingTransition:
-    """An auto match keeps its link while it is asked again: it changes only if the order says so."""
+    """An auto match keeps its link while it is decided again. It changes only if the decision order says so."""
     why = f"{actor.name} asked to match again."
     if code.state == BindingState.AUTO_MATCHED:
         decision = Decision(code.state, "", code.method, code.host_employee_id, candidates=code.candidates)
@@ -256,7 +257,7 @@ def _unattempted(code: Code, actor: Actor) -> BindingTransition:
 
 
 def _kept(code: Code, host_employee_id: int) -> tuple[SimilarEmployee, ...]:
-    """Candidates still show what the choice was made from, as long as the chosen one is among them."""
+    """Keeps the candidates, to show what the choice was made from, as long as the chosen employee is among them."""
     return code.candidates if any(one.host_employee_id == host_employee_id for one in code.candidates) else ()
 
 
@@ -270,7 +271,7 @@ async def _for_each(
 
 
 async def open_to(db: AsyncSession, act: str, ids: Iterable[int]) -> list[Code]:
-    """Those of these mirrored people whose state the act is for."""
+    """Those of these mirrored people whose state allows the act."""
     return [code for code in await binding_rows.read_some(db, list(ids)) if code.state in OPEN_TO[act]]
 
 
@@ -302,7 +303,7 @@ async def one(db: AsyncSession, clock_employee_id: int) -> Code:
 
 
 async def _bindable(db: AsyncSession, host_employee_id: int) -> Any:
-    """The person a code is to be bound to. Inactive people may be: their old punches stay attributable."""
+    """The employee to bind a code to. An inactive one is allowed, so that old punches get an owner."""
     statement = select(Employee.id, Employee.name, Employee.deleted_at).where(Employee.id == host_employee_id)
     person = (await db.execute(statement)).one_or_none()
     if person is None:

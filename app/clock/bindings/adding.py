@@ -1,6 +1,7 @@
-"""Mirrored people who become employees: whom the clock knows and the host does not, added and bound in one act.
+"""Makes employees of mirrored people whom the host does not know, and binds their codes, in one act.
 
-Which codes are left follows the match by ID number (matching.py): who has the number counts, inactive and deleted people included.
+A code is left when an employee has its ID number, as in the match by ID number (matching.py). Inactive and deleted employees
+count.
 """
 
 from collections import defaultdict
@@ -30,8 +31,8 @@ NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class Adding:
-    """`taken` become employees. `known` stay: an employee has their ID number; `twins` stay: several codes are one ID number; `unfit`
-    stay: their code can be no ID number."""
+    """`taken` become employees; the others stay. `known`: an employee has their ID number. `twins`: several codes are one ID
+    number. `unfit`: their code can't be an ID number."""
 
     taken: tuple[Code, ...]
     known: tuple[str, ...] = ()
@@ -91,7 +92,7 @@ async def add(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int])
 
 
 async def add_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Adding:
-    """`add` for a part of many: codes that are the same ID number as one of another part stay, too."""
+    """`add` for one part of many codes. A code that is the same ID number as one in another part stays, too."""
     await binding_rows.hold(db)
     chosen = await actions.open_to(db, "add", clock_employee_ids)
     numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)
@@ -131,8 +132,8 @@ async def _on_clock(db: AsyncSession, codes: Collection[str]) -> Mapping[str, An
 
 
 def _details(code: Code, row: Any) -> EmployeeDetails:
-    """As the clock has it, cut to what an employee can hold; a person without a name is called by the code, and what is not an e-mail
-    address is left out."""
+    """As the clock has it, cut to what an employee can hold. A person without a name gets the code as name. A value that is not
+    an e-mail address is left out."""
     _, name, email, department, position = row
     address = (email or "").strip().lower()
     return EmployeeDetails(

@@ -20,7 +20,7 @@ class SimilarEmployee:
 
 @dataclass(frozen=True, slots=True)
 class HostEmployee:
-    """`eligible`: active and not deleted; others get no new match, and links that exist stay."""
+    """`eligible`: active and not deleted. Others get no new match, and keep the links that they have."""
 
     id: int
     id_number: str
@@ -40,7 +40,7 @@ class Directory:
     folded_names: Mapping[int, str] = field(default_factory=dict)
 
     def having(self, number: str) -> Sequence[HostEmployee]:
-        """Everybody with this ID number, those who left included."""
+        """Everybody with this ID number, including those who left."""
         return self.by_number.get(self.key(number), ())
 
     def key(self, number: str) -> str:

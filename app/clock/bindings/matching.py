@@ -94,8 +94,8 @@ def match(codes: Sequence[Code], host: Directory) -> list[BindingTransition]:
 def decide(code: Code, host: Directory) -> Decision:
     """What one code would be if no other code claimed the same employee. The first line that applies decides.
 
-    An auto match of somebody who is absent is still an auto match here: whether it claims an employee is asked first. Not
-    found means that the name is still to be asked for, once it is known who is linked.
+    An auto match of an absent person is still an auto match here, because claims are settled before absence. *Not found* means
+    that the name is compared later, once it is known who is linked.
     """
     if code.state == BindingState.IGNORED or (code.state == BindingState.MISSING_REMOTE and code.absent):
         return _unchanged(code)
@@ -109,7 +109,7 @@ def decide(code: Code, host: Directory) -> Decision:
 
 
 def _without_absent(code: Code, decision: Decision) -> Decision:
-    """Somebody who left the server's list can still be found in the host: their punches become attributable at once."""
+    """A person who left the server's list can still be matched, so that their punches get an owner at once."""
     if decision.state != BindingState.AUTO_MATCHED or not (code.absent and code.listed):
         return decision
     return replace(
@@ -118,7 +118,7 @@ def _without_absent(code: Code, decision: Decision) -> Decision:
 
 
 def _automatic(code: Code, host: Directory) -> Decision:
-    """States in which no person's word stands."""
+    """States that no person has decided."""
     if not code.enabled:
         why = "Disabled on the server, or its attendance is switched off there."
         return Decision(BindingState.DISABLED, why, cleared=code.cleared)
@@ -130,7 +130,7 @@ def _automatic(code: Code, host: Directory) -> Decision:
 
 
 def _returned(code: Code, host: Directory) -> Decision:
-    """Present again: the state it had, and an unconfirmed one is looked at again."""
+    """The person is listed again: the binding gets the state that it had, and an unconfirmed one is decided again."""
     back = replace(code, state=code.resumes or BindingState.BOUND, resumes=None)
     if back.state == BindingState.BOUND:
         return replace(_unchanged(back), why="Back in the server's list of people.")
@@ -138,7 +138,7 @@ def _returned(code: Code, host: Directory) -> Decision:
 
 
 def _by_order(code: Code, host: Directory) -> Decision:
-    """Steps 2 and 3 of the decision order. A link that stands with somebody who left comes after the kiosk's word."""
+    """Steps 2 and 3 of the decision order. A standing link to an employee who left comes after the kiosk's word."""
     for step in (_by_kiosk, _by_standing_link, _by_number):
         decision = step(code, host)
         if decision is not None:
@@ -155,9 +155,9 @@ def _by_kiosk(code: Code, host: Directory) -> Decision | None:
 
 
 def _by_standing_link(code: Code, host: Directory) -> Decision | None:
-    """Somebody who left keeps the link that they have: a namesake hired later does not take their punches over.
+    """An employee who left keeps the link, so that a namesake who is hired later does not get their punches.
 
-    Their kiosk code may be gone (deleting a person frees it), so a link that the kiosk made needs no further proof.
+    Their kiosk code may be gone, because deleting a person frees it. So a link that the kiosk made needs no further proof.
     """
     employee = host.by_id.get(code.host_employee_id or 0)
     if code.state != BindingState.AUTO_MATCHED or employee is None or employee.eligible:
@@ -176,7 +176,7 @@ def _by_number(code: Code, host: Directory) -> Decision | None:
         why = f"Exactly one host employee has the ID number {code.emp_code}: {found[0].name}."
         return Decision(BindingState.AUTO_MATCHED, why, "id_number", found[0].id, candidates=(_sure(found[0]),))
     why = f"{len(found)} host employees share the ID number {code.emp_code}: {some(one.name for one in found)}."
-    # All of them count, but somebody whom a person rejected is not proposed again.
+    # All of them count, but an employee whom a person rejected is not proposed again.
     return Decision(
         BindingState.CONFLICT, why, candidates=tuple(_sure(one) for one in found if one.id not in code.rejected)
     )
@@ -189,7 +189,7 @@ def _unless_rejected(code: Code, decision: Decision) -> Decision:
 
 
 def _nobody_works_under(code: Code, host: Directory) -> str:
-    """Begins the reason of a code that no ID number decided; those who have the number have left."""
+    """Begins the reason of a code that no ID number decided: the employees with the number have left."""
     left = host.having(code.emp_code)
     if not left:
         return f"No host employee has the ID number {code.emp_code}"
@@ -203,9 +203,9 @@ Claims = Mapping[int, Sequence[str]]
 
 
 def _without_lost_links(decided: Decided, host: Directory) -> Decided:
-    """A link that stands with somebody who left ends when another code has or claims them too.
+    """A standing link to an employee who left ends when another code has or claims them too.
 
-    As a conflict the next pass would forget it, because it does not look at people who left.
+    It does not become a conflict: the next pass skips people who left, and would forget it.
     """
     held, claims = _claims(decided)
 
@@ -221,13 +221,14 @@ def _without_lost_links(decided: Decided, host: Directory) -> Decided:
 
 
 def _settle_claims(decided: Decided) -> Decided:
-    """Two codes that would be matched to one employee become conflicts; so does one against a standing link."""
+    """Two codes that would be matched to one employee become conflicts. So does a code that claims an employee with a standing
+    link."""
     held, claims = _claims(decided)
     return [(code, _contested(decision, held, claims)) for code, decision in decided]
 
 
 def _claims(decided: Decided) -> tuple[Claims, Claims]:
-    """The codes of each employee: those that have them whatever this pass says, and those that would be matched to them."""
+    """For each employee: the codes that have them whatever this pass decides, and the codes that would be matched to them."""
     held: dict[int, list[str]] = defaultdict(list)
     claims: dict[int, list[str]] = defaultdict(list)
     for code, decision in decided:
@@ -239,7 +240,8 @@ def _claims(decided: Decided) -> tuple[Claims, Claims]:
 
 
 def _with_names(decided: Decided, host: Directory) -> Decided:
-    """Step 4, for the codes that nothing else decided. It comes after the claims: somebody with a code is never suggested."""
+    """Step 4, for the codes that nothing else decided. It comes after the claims, because an employee with a code is never
+    suggested."""
     held, claims = _claims(decided)
     linked = {**claims, **held}
     return [

@@ -128,9 +128,9 @@ _ENDING = text(
 
 @dataclass(frozen=True, slots=True)
 class Foretold:
-    """What a binding would do. `punches` are part of `records` of `owners`, other people, and would be shown as arrived after
-    import; `waiting` have no record and would be judged; `rivals` are codes that a pass linked to the same employee, and would
-    become conflicts; `beside` are codes that a person bound to them."""
+    """What a binding would do. `punches` belong to `records` of other people, the `owners`: they would show *Arrived after
+    import*. `waiting` punches have no record and would be judged. `rivals` are codes that a pass linked to the same employee:
+    they would become conflicts. `beside` are codes that a person bound to that employee."""
 
     punches: int
     records: int

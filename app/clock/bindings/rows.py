@@ -1,7 +1,7 @@
 """Bindings as rows: read for a decision, written with their history, and the punches that a change of link has judged again.
 
 No rule lives here: what an operator may do is in bindings/actions.py, what a pass decides in matching.py. All writers of bindings
-hold one lock of the workspace, so that a pass never overwrites what a person decided while it was thinking.
+hold one lock of the workspace, so that a pass never overwrites what a person decided while it ran.
 """
 
 from collections.abc import Collection, Sequence
@@ -143,7 +143,7 @@ async def suggested_for(db: AsyncSession, host_employee_ids: Collection[int]) ->
 
 
 async def alike(db: AsyncSession, emp_codes: Collection[str]) -> list[Code]:
-    """All codes that may be the same ID number as one of these: the same but for leading zeros and capitals."""
+    """All codes that may be the same ID number as one of these: they differ in leading zeros and capitals at most."""
     keys = {one.lstrip("0").lower() for one in emp_codes}
     chosen = _READ.where(among(func.lower(func.ltrim(Binding.emp_code, "0"), type_=Text), keys))
     return [_code(row) for row in await db.execute(chosen.order_by(Binding.emp_code))]
@@ -203,6 +203,6 @@ def _row(change: BindingTransition) -> dict[str, Any]:
         "why": decision.why,
         "is_news": change.is_news,
         "from_state": code.state,
-        # The history says whose link ended, where one did.
+        # When a link ended, the history says whose.
         "history_host": decision.host_employee_id or code.host_employee_id,
     }

@@ -1,9 +1,9 @@
-"""Undoing what a code's punches made: their records are taken back, or moved to the employee whom the code has now.
+"""Undoes what a code's punches made: takes their records back, or moves them to the employee whom the code has now.
 
-It belongs to the act that ends or changes the link, in the same transaction; beyond `long_acts.INLINE_LIMIT` records a job follows.
-Where the codes have very many punches, even naming the records is left to the job, and the request costs the same however many there are.
-Which records stay, and why, is one statement here, asked before the act for the question and under the employees' locks for each
-slice. Binding itself is bindings/actions.py's.
+It belongs to the act that ends or changes the link, in the same transaction. Beyond `long_acts.INLINE_LIMIT` records a job
+follows. When the codes have very many punches, the job also finds the records, so the cost of the request does not grow. One
+statement here says which records stay, and why: it runs before the act for the question, and under the employees' locks for each
+slice. Binding itself is in bindings/actions.py.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from app.long_acts.acts import ItemOutcome, LongActWork
 from app.long_acts.progress import DONE, Progress
 
 Undo = Literal["leave", "take_back", "move"]
-# So many punches that belong to records does a request look at: those of INLINE_LIMIT records with ten punches each.
+# A request looks at this many punches with records at most: those of INLINE_LIMIT records with ten punches each.
 MOST_LINKED = 10 * long_acts.INLINE_LIMIT
 # Why a record is left.
 LEFT: Mapping[str, str] = {
@@ -63,7 +63,7 @@ _MEANT = f"""
     WHERE r.deleted_at IS NULL AND r.employee_id IS DISTINCT FROM CAST(:target AS bigint)"""
 _LONGEST = f"interval '{LONGEST.days} days'"
 _INSTANT = f"interval '{INSTANT.microseconds} microseconds'"
-# A record is edited as the import sees it: its times are not what the import wrote. One that is open covers its clock-in alone.
+# A record counts as edited when its times are not what the import wrote. An open record covers its clock-in alone.
 _WHY_LEFT = f"""
     owners AS (
         SELECT DISTINCT employee_id FROM meant JOIN attendance_records USING (id)
@@ -119,7 +119,7 @@ class Undoable:
         return sum(self.why.values())
 
     def done_by(self, undo: Undo) -> int:
-        """Nothing that a record overlaps keeps it from being taken back."""
+        """An overlap does not keep a record from being taken back."""
         free = self.why.get(None, 0)
         return free + self.why.get("overlaps", 0) if undo == "take_back" else free
 
@@ -129,7 +129,7 @@ class Undoable:
 
 
 async def foretell(db: AsyncSession, emp_codes: Collection[str], target: int | None = None) -> Undoable:
-    """What could be undone of these codes; records of `target`, whom a code is to be bound to, are not meant."""
+    """What could be undone of these codes. Records of `target`, the employee to bind to, do not count."""
     if await _are_many(db, emp_codes):
         return Undoable({}, is_known=False)
     rows = await db.execute(_FORETELL, {"codes": sorted(emp_codes), "target": target})
@@ -137,7 +137,7 @@ async def foretell(db: AsyncSession, emp_codes: Collection[str], target: int | N
 
 
 async def _are_many(db: AsyncSession, emp_codes: Collection[str]) -> bool:
-    """True where the punches of these codes belong to more records than a request looks at."""
+    """True when the punches of these codes belong to more records than a request looks at."""
     return (await db.scalar(_LINKED, {"codes": sorted(emp_codes), "most": MOST_LINKED + 1}) or 0) > MOST_LINKED
 
 
@@ -160,8 +160,8 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
 
 
 async def _note(db: AsyncSession, actor: Actor, undo: Undo, codes: list[str], target: int | None) -> LongActWork:
-    """Where the records are few, it locks the people concerned before a punch is marked, as the import does: otherwise the two could
-    wait for each other."""
+    """When the records are few, it locks the people concerned before it marks a punch, as the import does. Otherwise the two
+    could wait for each other."""
     if await _are_many(db, codes):
         last = await db.scalar(select(func.max(AttendanceRecord.id))) or 0
         return await long_acts.note_unnamed(db, actor, undo, last, emp_codes=codes, host_employee_id=target)
@@ -216,7 +216,7 @@ NAMINGS: Mapping[str, long_acts.Naming] = dict.fromkeys(WORKS, name_records)
 async def _sorted_out(
     db: AsyncSession, act: LongActWork, record_ids: Sequence[int], undo: Undo
 ) -> tuple[dict[int, ItemOutcome], list[int]]:
-    """Holds the employees. An answer for each record, and those that can be undone."""
+    """Locks the employees. Returns an answer for each record, and the records that can be undone."""
     await binding_rows.hold(db)
     owners = set(await db.scalars(select(AttendanceRecord.employee_id).where(among(AttendanceRecord.id, record_ids))))
     await attendance.hold(db, owners | {act.host_employee_id} if act.host_employee_id else owners)

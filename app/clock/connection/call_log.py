@@ -1,4 +1,4 @@
-"""The log of outbound calls: one row for every attempt, redacted before it comes here. Reading it is the page's business."""
+"""The log of outbound calls: one row for every attempt, redacted before it comes here. The page reads it."""
 
 from collections.abc import Sequence
 

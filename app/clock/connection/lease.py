@@ -1,7 +1,6 @@
-"""The lease: who may write for the connection. A fencing number makes sure that a worker that was taken for dead
-writes nothing.
+"""The lease: which worker may write for the connection. A fencing number keeps a worker that was taken for dead from writing.
 
-A worker holds it by renewing it; one that died loses it when it runs out. What a run does with it is in sync/run.py.
+A worker keeps the lease by renewing it. A dead worker loses it when it runs out. What a run does with it is in sync/run.py.
 """
 
 from datetime import timedelta

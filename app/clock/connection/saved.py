@@ -30,7 +30,7 @@ from app.secrets import KeyRing, Secret, SecretError
 from app.wording.zone_names import all_zones
 
 _SHOWN = ("base_url", "username", "company", "profile", "timezone", "overrides")
-# What these say is what the server was asked with: its session, and the word that it works, end with a change of them.
+# The fields by which the server is called. A change of them ends the session, and the connection no longer counts as working.
 _SIGNS_IN = ("base_url", "username", "company", "profile", "overrides")
 
 
@@ -47,7 +47,7 @@ class ConnectionForm:
     overrides: Mapping[str, str] = field(default_factory=dict)
 
 
-# What was said of the server at the old address tells nothing of the new one.
+# Findings about the server at the old address say nothing about the new one.
 _NOTHING_SAID: Mapping[str, Any] = dict.fromkeys(
     ("last_success_at", "last_error_code", "last_error_message", "last_error_at", "not_before")
 )
@@ -61,10 +61,11 @@ async def load(db: AsyncSession) -> Connection | None:
 async def save(
     db: AsyncSession, keys: KeyRing, actor: audit.Actor, form: ConnectionForm, *, test_comes_first: bool = False
 ) -> Connection:
-    """Saves the connection, untested. Raises Invalid naming each wrong field. With `test_comes_first` the schedule starts no run of a
-    new connection until it is known to work; one that was saved before keeps what it had.
+    """Saves the connection, untested. Raises Invalid naming each wrong field. With `test_comes_first` the schedule starts no run
+    of a new connection until it is known to work; a connection that was saved before keeps its state.
 
-    A run under way stops when what it works with has changed; the import gives punches the times of a new zone, and judges them again.
+    A current run stops when the fields it works with have changed. After a change of zone the import gives punches their new
+    times, and judges them again.
     """
     values = _checked(form)
     old = await db.scalar(select(Connection).with_for_update())
@@ -85,7 +86,7 @@ async def save(
 
 
 async def test(parts: Parts, workspace: str, actor: audit.Actor, log: Log) -> AsyncIterator[TestStep]:
-    """Tries the saved connection step by step, and writes down what came of it. Raises NotFound, Conflict when locked."""
+    """Tests the saved connection step by step, and stores the result. Raises NotFound, Conflict when locked."""
     async with parts.database.transaction(workspace) as db:
         found = await required(db)
         if found.status == "locked":
@@ -186,7 +187,7 @@ async def mark_working(db: AsyncSession, now: datetime) -> None:
 
 
 async def mark_failed(db: AsyncSession, code: str, message: str, now: datetime) -> None:
-    """A test or a run failed. What is locked or paused stays so."""
+    """A test or a run failed. A locked or paused connection stays so."""
     await db.execute(update(Connection).values(last_error_code=code, last_error_message=message, last_error_at=now))
     await db.execute(update(Connection).where(Connection.status.not_in(("locked", "paused"))).values(status="failing"))
 
@@ -217,7 +218,7 @@ async def _change(
         values |= {"credential_failures": LOCK_AFTER - 1 if locked else 0, "locked_until": None}
         values["status"] = "unverified" if locked else values["status"]
     if profile != values["profile"]:
-        # The other kind of server counts its rows otherwise: the same punch comes back under another id.
+        # The other kind of server numbers its rows differently: the same punch comes back under another id.
         values["id_generation"] = Connection.id_generation + 1
         await cursors.begin_anew(db)
     await db.execute(update(Connection).values(**values))
@@ -228,7 +229,7 @@ async def _change(
 
 
 async def _forget_session(db: AsyncSession, keys: KeyRing) -> None:
-    """Of the account as it is saved now. The account of before stands under another hash."""
+    """Forgets the session of the account that is saved now. The earlier account has another hash."""
     found = (await db.execute(select(Connection).execution_options(populate_existing=True))).scalar_one()
     with suppress(SecretError):
         await forget(db, accounts_of(keys, found.base_url, _credentials(keys, workspace_of(db), found)))
@@ -252,7 +253,7 @@ async def _set_status(db: AsyncSession, actor: audit.Actor, verb: str, before: s
 
 
 def _refuse_without_password(before: Mapping[str, Any] | None, values: Mapping[str, Any], form: ConnectionForm) -> None:
-    """Else an operator could send the saved password to a server of their own."""
+    """Otherwise an operator could send the saved password to a server of their own."""
     if form.password is not None:
         return
     if before is None:

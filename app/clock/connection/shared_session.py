@@ -53,8 +53,8 @@ def locked_sentence(until: datetime | None) -> str:
 
 
 def accounts_of(keys: KeyRing, base_url: str, credentials: Credentials) -> tuple[bytes, ...]:
-    """What the account is known by, under each key: the first one's is used, and an earlier key's is still found. Only who knows the
-    password comes to the same."""
+    """The hashes of the account, one for each key. The first key's hash is used, and rows under an earlier key's are still found.
+    Only a caller who knows the password gets the same hashes."""
     password = credentials.password.reveal()
     three = json.dumps([base_url, credentials.company, credentials.username, password]).encode()
     return tuple(hmac.digest(key, three, "sha256") for key in keys.derive_each("clock account"))
@@ -93,7 +93,7 @@ class SharedSession:
             yield
 
     async def load(self) -> ClockSession | None:
-        """None too when the tokens cannot be opened: that only costs a sign-in."""
+        """Also None when the tokens cannot be opened: this only costs a sign-in."""
         async with self._database.transaction(self._workspace) as db:
             held = await self._held(db) or await self._adopted(db)
         if held is None or held.tokens is None:
@@ -125,12 +125,12 @@ class SharedSession:
                 await db.execute(update(Connection).values(status="locked", locked_until=until, updated_at=func.now()))
 
     async def _held(self, db: AsyncSession) -> ClockSignIn | None:
-        """That under the first key goes before those under earlier ones."""
+        """The row under the first key comes before rows under earlier ones."""
         found = await db.scalars(select(ClockSignIn).where(ClockSignIn.account.in_(self._accounts)))
         return min(found, key=lambda one: self._accounts.index(one.account), default=None)
 
     async def _adopted(self, db: AsyncSession) -> ClockSignIn | None:
-        """What the workspace held by itself, in a version before this one."""
+        """The session that an earlier version kept for this workspace alone."""
         earlier = await db.scalar(select(Connection.tokens))
         if earlier is None:
             return None

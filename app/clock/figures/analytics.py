@@ -14,7 +14,7 @@ from app.clock.models import DailyTotal, Department, Device
 from app.clock.punches import hour_counts
 from app.counting import percent
 
-# How long after the tap the server had it: what a person reads of each of the bounds, and of what came later.
+# How long a punch took to reach the server: the label of each bound, and of what came later.
 LATE = ("Within a minute", "Within 5 minutes", "Within an hour", "Within a day", "Later")
 
 
@@ -37,7 +37,7 @@ class Shape:
 
 
 async def shape(db: AsyncSession, first: date, last: date, since: date | None = None) -> Shape:
-    """Of the punches that are held; those that were purged are gone from here. With `since` also the days from then on."""
+    """Counts the stored punches, without purged ones. With `since` also the days from then on."""
     found = await hour_counts.read(db, first, last, since or first)
     return Shape(found.hours, lateness(found.late), lateness(found.late_before))
 

@@ -20,7 +20,7 @@ MIRRORED_SQL = (
 
 
 def backlog(row: Any) -> int | None:
-    """What the server counts for the terminal and is not here; None where it says no number."""
+    """How many punches the server counts for the terminal that are not here; None when the server gives no number."""
     if row.transaction_count is None or row.absent_since is not None:
         return None
     return max(0, int(row.transaction_count) - int(row.mirrored))

@@ -67,7 +67,7 @@ def judge(
         (since, f"Terminal {name} is offline since {local_time(since.astimezone(zone), today)}.")
         for name, since in offline
     ]
-    # Of equal instants the one with a reason counts.
+    # Of two equal instants the one with a reason counts.
     return min(limits, key=lambda limit: (limit[0], limit[1] is None))
 
 

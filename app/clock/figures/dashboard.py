@@ -68,7 +68,7 @@ class DayBar:
 
 
 class DayOutcome(NamedTuple):
-    """Punches of one local day with one outcome, "" before the import came to them; those that are `settled` among them."""
+    """Punches of one local day with one outcome, "" before the import came to them. `settled` of them are settled."""
 
     day: date
     outcome: str
@@ -112,7 +112,7 @@ async def _ignored(db: AsyncSession, rows: Sequence[DayOutcome], since: date) ->
 
 
 def summed(rows: Sequence[DayOutcome], today: date, ignored: Mapping[date, int]) -> Punches:
-    """Sums since thirty days; `ignored` are punches of "Not bound", not settled, that need no decision, by local day. Pure."""
+    """Sums over thirty days; `ignored` are punches of "Not bound", not settled, that need no decision, by local day. Pure."""
     by_day: dict[date, Counter[OutcomeGroup]] = {}
     totals: Counter[date] = Counter()
     by_outcome: Counter[Outcome] = Counter()

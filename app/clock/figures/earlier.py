@@ -50,8 +50,8 @@ async def unknown(db: AsyncSession, pair: PeriodPair, zone: str) -> str:
 
 
 def why_unknown(pair: PeriodPair, first: date | None, rows: Sequence[Cursor], zone: str) -> str:
-    """What is missing of the compared days as a sentence: they lie before the `first` day with a punch, or are not read yet; "" for
-    nothing. `rows` are the cursors of punches."""
+    """Says in a sentence what is missing of the compared days: they lie before the `first` day with a punch, or are not read yet.
+    "" when nothing is. `rows` are the cursors of punches."""
     if pair.earlier is None:
         return ""
     since, until = pair.earlier[0], (pair.whole or pair.earlier)[1] + DAY

@@ -50,10 +50,10 @@ _EACH = """
     WHERE {these}.{name} IS NOT NULL
 """
 _WITHIN = "t.local_date BETWEEN :first AND :last AND t.gone_at_utc IS NULL"
-# An instant lies near its local date, wherever its clock hangs; so the index on people and instants serves.
+# An instant lies near its local date in every zone, so the index on people and instants serves.
 _NEAR = f"""t.punched_at_utc >= CAST(:first AS date) - interval '{CLOCKS_APART.days} days'
     AND t.punched_at_utc < CAST(:last AS date) + interval '{(CLOCKS_APART + DAY).days} days'"""
-# Instants that are of these days on any clock: who has one is found without a look at those of the days around.
+# Instants that belong to these days in every zone. A person with such a punch is found without a look at the days around.
 _INNER = f"""t.punched_at_utc >= CAST(:first AS date) + interval '{(CLOCKS_APART + DAY).days} days'
     AND t.punched_at_utc < CAST(:last AS date) - interval '{CLOCKS_APART.days} days'"""
 # The first instant, not EXISTS: its order is what the index has. For EXISTS, PostgreSQL with its own `random_page_cost` of 4 expects
@@ -155,7 +155,7 @@ async def daily_totals(db: AsyncSession, first: date, last: date) -> dict[str, A
     several = totals["total"] > COUNTED_DIRECTLY
     distinct = await (_distinct_among_many(db, first, last) if several else _distinct(db, first, last))
     for name, count in zip(("employees", "terminals"), distinct, strict=True):
-        # People do not add up over days; of days whose punches were purged, the busiest is what is known.
+        # Numbers of people can't be added up over days. Of purged days only the busiest is known.
         totals[name] = max(count, *(int(one[name] or 0) for one in days))
     return {"days": days, "totals": totals}
 

@@ -1,4 +1,4 @@
-"""From where on a terminal, or the whole clock, is worth a warning: Dashboard, Devices and problems decide by these alone. Pure."""
+"""The limits from which a terminal, or the whole clock, is worth a warning, for Dashboard, Devices and problems. Pure."""
 
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -9,7 +9,7 @@ from app.clock.zone_words import zone_words
 # Fewer punches are a first day, or a mistake of one person.
 FEWEST = 10
 SATURDAY = 5
-# What was last seen longer ago was switched off: it holds nothing back.
+# A terminal that was last seen longer ago was switched off, and holds nothing back.
 SWITCHED_OFF = timedelta(days=CHECK_DAYS)
 
 
@@ -47,13 +47,13 @@ def skew_words(skew_seconds: int) -> str:
 
 
 def zone_hint(terminal_tz: str | None, zone: str) -> str:
-    """A zone that is set wrong is the usual reason for whole hours. Empty where the server keeps none for the terminal."""
+    """A zone that is set wrong is the usual reason for whole hours. Empty when the server keeps none for the terminal."""
     words = zone_words(terminal_tz)
     return f"Its time zone is set to {words}; its punches are read in {zone}." if words else ""
 
 
 def _working_hours(since: datetime, until: datetime) -> float:
-    """Hours between two local times, Saturdays and Sundays left out. Longer than a month is as good as for ever."""
+    """Hours between two local times, Saturdays and Sundays left out. More than a month counts as for ever."""
     since = max(since, until - timedelta(days=CHECK_DAYS))
     hours, day = 0.0, since.date()
     while day <= until.date():

@@ -33,7 +33,7 @@ from app.webhooks.kinds import ATTENDANCE_CHANGED
 
 log = structlog.get_logger()
 
-# What is worth waiting for in a request.
+# As much as a request may wait for.
 MOST_CODES = 20
 MOST_PUNCHES = 1000
 
@@ -82,7 +82,7 @@ async def import_batch(
 
 
 async def hold_owners(db: AsyncSession, codes: Sequence[str]) -> Owners | None:
-    """Holds the employees behind the codes before a punch is marked, as the import does: otherwise the two could wait for each
+    """Locks the employees behind the codes before a punch is marked, as the import does. Otherwise the two could wait for each
     other. None when a binding changed meanwhile."""
     try:
         return await held_owners(db, codes)
@@ -116,13 +116,13 @@ async def _waiting(db: AsyncSession, codes: Sequence[str], now: datetime) -> int
 
 
 async def database_time(db: AsyncSession) -> datetime:
-    """Marks are made by the database's clock, so what is due is asked by the same one."""
+    """Marks bear the time of the database's clock, so due punches are found by the same clock."""
     now: datetime = (await db.execute(select(func.clock_timestamp()))).scalar_one()
     return now
 
 
 async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> ImportCounts:
-    """The same, and writes nothing."""
+    """As `import_batch`, but writes nothing."""
     result = ImportCounts()
     for facts in await _due(db, codes, now):
         result.add(_counted(judge(facts.case), newest_found=0))
@@ -130,8 +130,8 @@ async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) 
 
 
 async def _due(db: AsyncSession, codes: Sequence[str], now: datetime, owners: Owners | None = None) -> list[Facts]:
-    """Holds the people first: what changes later marks its punches again. Nothing is due while a change holds all back; the zone
-    is read before that is asked, so that it is the one that the punches have."""
+    """Locks the people first: a later change marks its punches again. Nothing is due while a change holds the import back. The
+    zone is read before this check, so that it is the zone that the punches have."""
     held = owners or await held_owners(db, codes)
     world = await import_rows.read_world(db, now)
     if not await changes.may_judge(db):

@@ -115,8 +115,8 @@ async def around_all(
 
 
 async def read_linked(db: AsyncSession, facts: Facts) -> list[PairingPunch]:
-    """Punches that belong to the records around but are of other codes, now: a re-binding left them there. And those that left
-    these records when they were edited on the server."""
+    """Punches of other codes that belong to the records around, because a re-binding left them there; and punches that left these
+    records when they were edited on the server."""
     ids = [one.id for one in facts.case.records]
     found = await of_records.punches_of_records(driver(db), ids)
     edited = await of_records.edited_punches_of(driver(db), ids)
@@ -232,7 +232,7 @@ async def _with_locks(db: AsyncSession, found: Sequence[Facts], world: World) ->
 
 def _days(found: Sequence[Facts], world: World) -> set[date]:
     """Every local day that a shift of these cases may have as its workday, those between them, and those of the records that
-    stand: a look at each punch would cost more than the days without one."""
+    stand: looking at each punch would cost more than reading a few days without one."""
     zone = world.rules.zone
     days: set[date] = set()
     for one in found:

@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class ImportFailedError(Exception):
-    """TC-IMPORT: a batch failed three times; nothing of it was written, and nothing more since."""
+    """TC-IMPORT: a batch failed three times. Nothing of it was written, and the import ended."""
 
     code = "TC-IMPORT"
 
@@ -56,21 +56,22 @@ class ImportFailedError(Exception):
 async def import_due(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None
 ) -> ImportCounts:
-    """Gives punches the times of a new zone, slice by slice (mirror/rezoning.py), and marks those of changed owners (rebinding.py). Then judges everything that is due, and after it, slice
-    by slice, what changes of rules and terminals concern (rejudging.py).
-    `progress(done, of)` is told after each batch of what is due, and then of each slice; by saying False it stops what it was told of.
+    """Gives punches the times of a new zone, slice by slice (mirror/rezoning.py), and marks those of changed owners
+    (rebinding.py). Then judges everything that is due, and after it, slice by slice, what changes of rules and terminals concern
+    (rejudging.py). `progress(done, of)` is called after each batch of due punches, and then after each slice. When it returns
+    False, that part of the work stops.
 
     Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
     """
     while await _with_retries(open_transaction, rezoning.rewrite_slice, given_up=False):
-        # Counts of days that punches left or reached would otherwise be made from the punches until the last slice.
+        # Otherwise days that punches left or reached would be counted from the punches until the last slice.
         await daily_totals.roll_up_in(open_transaction)
     while await _with_retries(open_transaction, rebinding.mark_slice, given_up=False):
         pass
     total = await import_marked(open_transaction, now=now, progress=progress)
     while total.complete and (due_by := await _with_retries(open_transaction, _mark_slice, None)):
         judged = await import_marked(open_transaction, now=max(now or due_by, due_by), progress=progress)
-        # As above: a slice leaves its days for good, but for the last one.
+        # As above. A slice is done with its days, except for the last one.
         await daily_totals.roll_up_in(open_transaction)
         total.add(judged)
         total.complete = judged.complete
@@ -80,8 +81,8 @@ async def import_due(
 async def import_marked(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None, newest_found: int = 0
 ) -> ImportCounts:
-    """Judges what is due alone, and nothing while a change of zone is under way. What became of punches above the id `newest_found` is
-    counted in `newer` as well. Otherwise as `import_due`."""
+    """Judges only what is due, and nothing while a change of zone is under way. What became of punches above the id
+    `newest_found` is counted in `newer` as well. Otherwise as `import_due`."""
     at = now or datetime.now(UTC)
     async with open_transaction() as db:
         if await changes.what_holds_back(db):
@@ -104,7 +105,7 @@ async def rehearse(
 
 
 async def _mark_slice(db: AsyncSession) -> datetime | None:
-    """What is marked while a change holds the import back would count as judged."""
+    """Punches that are marked while a change holds the import back would count as judged."""
     return None if await changes.what_holds_back(db) else await rejudging.mark_slice(db)
 
 
@@ -156,7 +157,7 @@ class _Work:
             async with asyncio.TaskGroup() as group:
                 for _ in range(PARALLEL):
                     group.create_task(self._judge_some(batches, batch))
-        except BaseExceptionGroup as several:  # what the first met; the others were cancelled and wrote nothing more
+        except BaseExceptionGroup as several:  # the first error; the others were cancelled
             first = several.exceptions[0]
             raise first from first.__cause__
         return self.total

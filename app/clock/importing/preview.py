@@ -1,6 +1,7 @@
 """What other import rules would make of the last 30 days: judges them twice and compares. Reads only; nothing is written.
 
-The rules are app.clock.pairing.judge's, the reading is import_rows'. Bounded in time: what was not looked at is said.
+The rules are app.clock.pairing.judge's, the reading is import_rows'. The time is bounded, and the answer says what was not looked
+at.
 """
 
 import asyncio

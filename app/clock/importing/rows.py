@@ -76,8 +76,8 @@ _SETTLED = f"""settled_at_utc = CASE
         settled_by = CASE WHEN {_SAME} THEN t.settled_by END,
         settled_note = CASE WHEN {_SAME} THEN t.settled_note END,
         covered_by_id = v.covered_by"""
-# A mark that somebody set since we read must survive: it says that what we judged by has changed. Batches at once note
-# their days in one order, and so never wait for each other in a ring.
+# A mark that was set since we read must survive: it says that the facts have changed. Batches that run at once note their days in
+# one order, so that they never wait for each other in a ring.
 _STORE = f"""
 WITH stored AS (
     UPDATE clock_transactions t SET
@@ -142,7 +142,7 @@ class Read:
 
 class JudgedPunch(NamedTuple):
     """What is stored of one punch, in the columns of `_TEMPORARY`. `seen` is the mark that it bore when it was judged; `news`:
-    something but the mark changes."""
+    something other than the mark changes."""
 
     id: int
     outcome: str

@@ -26,5 +26,5 @@ class Counts:
         return {name: getattr(self, name) for name in _NAMES}
 
 
-# dataclasses.asdict would copy each of the numbers: it was a thirtieth of a run.
+# dataclasses.asdict would copy each of the numbers: that took a thirtieth of a run.
 _NAMES = tuple(one.name for one in fields(Counts))

@@ -69,8 +69,8 @@ async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str 
 
 
 async def judged_again(db: AsyncSession, serials: Sequence[str], **change: str | None) -> int:
-    """How many punches would be judged again if `direction` or `kind` of these terminals became what is given, MOST_COUNTED at most;
-    those of a terminal where it comes to the same do not count. Raises Invalid for a word that is none."""
+    """How many punches would be judged again if these terminals got the given `direction` or `kind`; MOST_COUNTED at most. A
+    terminal for which nothing changes does not count. Raises Invalid for an unknown word."""
     for name, value in change.items():
         words = DIRECTIONS if name == "direction" else KINDS
         if value is not None and value not in words:
@@ -104,7 +104,7 @@ async def held(db: AsyncSession, device_id: int) -> Any:
 
 
 async def serials_of(db: AsyncSession, device_ids: Sequence[int]) -> list[str]:
-    """In the order of the ids, so that two acts that hold many terminals wait for each other and never for ever."""
+    """In the order of the ids, so that two acts that lock many terminals never wait for each other in a ring."""
     return list(await db.scalars(select(Device.sn).where(among(Device.id, device_ids)).order_by(Device.id)))
 
 

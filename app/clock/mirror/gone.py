@@ -1,7 +1,7 @@
-"""Punches that the server no longer has: which of ours a complete walk did not bring, and what is made of that.
+"""Punches that the server no longer has: which stored punches a complete walk did not bring, and what follows.
 
-A few are marked. Where a mass of them is missing a person is asked, as with people who disappear from a list; until
-they answer nothing is marked. Rows that come again are taken back where pages are written (mirror/punch_rows.py).
+A few are marked. When a mass of them is missing, a person is asked, as with people who disappear from a list, and nothing is
+marked before the answer. A punch that comes again loses its mark where pages are written (mirror/punch_rows.py).
 """
 
 from collections import Counter
@@ -105,8 +105,8 @@ class DaysRead:
 def judge(ours: Collection[Ours], came: Callable[[str], bool], listed: int, kept: Collection[int]) -> Judged:
     """What is missing of `ours`, day by day. `listed` is how many rows came in all, `kept` the questions that a person refused.
 
-    A day of which more than ten and more than a fifth would go is not believed, and nothing is where the same holds for all of
-    what was read, or where nothing came at all (decided as for people; see mirror/absences.py).
+    A day is doubted when more than ten of its punches and more than a fifth would go. Everything is doubted when the same holds
+    for all that was read, or when nothing came at all (as for people: mirror/absences.py).
     """
     missing = [one for one in ours if one.question not in kept and not came(one.remote_id)]
     if not is_believable(len(ours), len(missing), listed):
@@ -230,7 +230,7 @@ async def carry_out(open_transaction: Open, now: datetime) -> None:
 
 
 async def _mark_some(db: AsyncSession, number: int, now: datetime) -> bool:
-    """True when there may be more; a question without any is over."""
+    """True when there may be more. A question without punches is over."""
     ids = (await db.scalars(_ASKED, {"question": number, "some": SLICE})).all()
     if ids:
         await mark(db, ids, now)

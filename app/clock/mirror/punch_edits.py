@@ -25,7 +25,7 @@ _OTHER_PERSON = """(t.emp_code <> i.emp_code AND NOT EXISTS (
     WHERE a.emp_code = t.emp_code AND b.emp_code = i.emp_code))"""
 # Local and instant both: a changed zone moves one of them.
 _OTHER_TIME = "(t.punched_at_local <> i.punched_at_local AND t.punched_at_utc <> i.punched_at_utc)"
-# An hour is no sign of a restore: the cloud tells a repeated hour by the zone it is asked in.
+# A difference of one hour does not mean a restore: the cloud reads a repeated hour by the zone of the request.
 _REPEATED_HOUR = "(:by_instant AND abs(extract(epoch FROM t.punched_at_utc - i.punched_at_utc)) = 3600)"
 ANOTHER_PUNCH = f"({_OTHER_PERSON} AND {_OTHER_TIME} AND NOT {_REPEATED_HOUR})"
 _SET_ASIDE = text("DELETE FROM incoming_punches WHERE remote_id = ANY(CAST(:ids AS text[]))")
@@ -49,7 +49,7 @@ _REMEMBER = text(
     WHERE {EDITED}
     """
 )
-# Around where the punch was. Around where it is now, it is judged itself, and whatever depends on it with it.
+# Around the old time of the punch. Around its new time the punch itself is judged, with all that depends on it.
 _MARK_NEAR = text(
     f"""
     WITH places AS (
@@ -91,7 +91,7 @@ class RestoredError(Exception):
 
 
 def is_restore(known: int, others: int) -> bool:
-    """True when so many rows of other punches, among the rows of a page that were known, mean that the ids began again."""
+    """True when so many of the known rows of a page mean other punches that the server's ids must have begun again."""
     return others >= FEWEST and others >= SHARE * known
 
 

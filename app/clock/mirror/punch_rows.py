@@ -154,8 +154,8 @@ async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Pars
 async def _bring_up_to_date(
     db: AsyncSession, page: dict[str, Any], known: int
 ) -> tuple[list[date], list[date], list[str]]:
-    """Rows that were there already and say something else now. Returns the days on which those that were written were, the days on
-    which they are, and the ids of those that were not. Those just made are like what came."""
+    """Updates rows that were there already and differ now; rows that were just made equal what came. Returns the days on which
+    the written rows were, the days on which they are now, and the ids of the rows that were not written."""
     left, reached, edited, others, missed = (await db.execute(_COMPARE, page)).one()
     if missed:
         await db.execute(_FOUND_AGAIN, page)

@@ -106,7 +106,7 @@ async def begin(db: AsyncSession, old: str, zone: str, kept: Kept) -> None:
 
 
 async def rewrite_slice(db: AsyncSession) -> bool:
-    """Rewrites the next punches. True while there may be more; False where none is left, or another import is at it."""
+    """Rewrites the next punches. True while there may be more; False when none is left, or another import is at it."""
     oldest = select(func.min(ZoneChange.id)).where(changes.ZONE_IS_OPEN).scalar_subquery()
     held = select(ZoneChange.id).where(ZoneChange.id == oldest, changes.ZONE_IS_OPEN).with_for_update(skip_locked=True)
     if await db.scalar(held) is None:
@@ -128,8 +128,8 @@ async def rewrite_slice(db: AsyncSession) -> bool:
 
 
 async def rewrite_page(db: AsyncSession, generation: int) -> None:
-    """Before a page of punches is compared with what is held: gives those of it that a change under way has yet to come to their new
-    times. `generation` is that of the server's ids."""
+    """Called before a page of punches is compared with the stored ones: gives those of the page that a current change has not
+    reached their new times. `generation` is that of the server's ids."""
     under_way = await _under_way(db)
     if not under_way:
         return
@@ -153,7 +153,7 @@ async def _next(db: AsyncSession, lags: ColumnElement[bool], reached: date | Non
 
 
 async def _finish(db: AsyncSession, under_way: Sequence[ZoneChange]) -> None:
-    """All is due now, so whatever other change had begun is done with it."""
+    """All punches are due now, so any other change that had begun is done with this one."""
     now = await db.scalar(select(func.now()))
     for one in under_way:
         one.finished_at = now

@@ -40,7 +40,7 @@ TONES = {
 LATE_TONES = ("ok", "ok", "info", "warn", "bad", "mute")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 PUNCH = Noun("punch", "punches")
-# How late punches arrived is counted from the punches: of a longer range not twice.
+# How late punches arrived is counted from the punches. For a longer range this is not done twice.
 MOST_LATE_DAYS = 31
 
 
@@ -63,13 +63,13 @@ class Drawn:
 
     @property
     def punches_since(self) -> date | None:
-        """Since when punches themselves are counted for a comparison; None where they are not, or not all are stored any longer."""
+        """Since when punches themselves are counted for a comparison; None when they are not, or not all are stored any longer."""
         if not self.earlier or self.pair.length > MOST_LATE_DAYS or any(one.frozen for one in self.before.values()):
             return None
         return self.pair.earlier[0] if self.pair.earlier else None
 
     def counterpart(self, day: date) -> DayFigures | None:
-        """None where the days before are not compared."""
+        """None when the days before are not compared."""
         return self.before.get(day - timedelta(days=self.pair.length), DayFigures()) if self.earlier else None
 
     def day_of(self, shown: Mapping[str, Any]) -> date:

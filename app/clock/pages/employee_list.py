@@ -73,7 +73,7 @@ BASE: Select[Any] = (
     .outerjoin(Employee, Employee.id == Binding.host_employee_id)
     .outerjoin(_WAITING, _WAITING.c.emp_code == ClockEmployee.emp_code)
 )
-# Somebody who left the server's list stays in ours as long as a link keeps their old punches attributable.
+# A person who left the server's list stays in ours as long as a link gives their old punches an owner.
 LISTED = or_(ClockEmployee.absent_since.is_(None), Binding.host_employee_id.is_not(None))
 _LEFT_OUT = select(func.count()).select_from(ClockEmployee).join(Binding).where(~LISTED).scalar_subquery()
 _LEFT_OUT_WAITING = (
@@ -200,7 +200,7 @@ def waiting_url(code: str) -> str:
 
 
 def is_off_on_server(row: Any) -> bool:
-    """True where the server switched off a person whose binding does not say so."""
+    """True when the server switched off a person whose binding does not say so."""
     return not row.active and row.state in (BindingState.BOUND, BindingState.IGNORED, BindingState.MISSING_REMOTE)
 
 

@@ -137,7 +137,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _at_length(ctx: Context, act: str) -> Response[Any] | None:
-    """A job's, where the whole filter means many. What becomes of records is asked without their number."""
+    """Leaves the act to a job when the whole filter means many. The question about records then has no number."""
 
     async def ask_of_many(who: str) -> dict[str, Any]:
         says = " ".join([ACTS[act].consequence, *([BY_HAND] if act == "accept" else [])])

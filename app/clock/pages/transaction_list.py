@@ -282,7 +282,7 @@ def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
 
 
 def _searched(query: Query) -> str | None:
-    """The text of the search, None where there is none or it can't be read (the list says so)."""
+    """The text of the search, None when there is none or it can't be read (the list says so)."""
     try:
         text: str | None = SEARCH.read(query)
     except Invalid:

@@ -230,7 +230,7 @@ def sent_as(row: Any, zone: PageZone) -> str:
 
 
 def _judged_again(framed: punches.PunchListFrame, row: Any, now: datetime) -> bool:
-    """True when the import has this punch before it once more: it is marked, or a change of a rule has yet to come to it."""
+    """True when the import will judge this punch again: it is marked, or a change of a rule has not reached it yet."""
     marked = row.judge_at is not None and row.judge_at <= now
     return (marked and row.import_outcome is not None) or rejudging.awaits(framed.changes, row)
 

@@ -69,7 +69,8 @@ def judge(case: Case) -> Judgement:
 
 
 def released(punch: PairingPunch) -> PairingPunch:
-    """A fold that an arrival un-folded: like any new tap it has lines 1-5, and the role of now. Its record lets it go."""
+    """A fold that an arrival turned into a tap again. Like any new tap it goes through lines 1-5, with the role of now. It leaves
+    its record."""
     role = punch.imported_role if punch.record_id is None else None
     return replace(punch, outcome=None, record_id=None, imported_role=role, repeats=None)
 
@@ -188,8 +189,8 @@ def _stands_alone(
 
 
 def in_time_order(taps: list[Tap]) -> list[Tap]:
-    """By instant; equal instants by role, then remote id. The page's order is whole for one server; what else could tie is
-    put in order by text, so that the order of arrival never decides."""
+    """By instant; equal instants by role, then remote id. For one server this order is complete. Other ties are ordered by text,
+    so that the order of arrival never decides."""
     taps.sort(key=_AT)
     before = taps[0].at if taps else None
     for tap in taps[1:]:

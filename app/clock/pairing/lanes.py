@@ -164,7 +164,7 @@ class _Lane:
     def _any(self, tap: Tap) -> bool:
         shift = self.open
         if shift is None:
-            # An orphan OUT counts as the OUT that closed its own shift: else it would turn the tap after it into a clock-in.
+            # An orphan OUT counts as the OUT that closed its own shift. Otherwise it would turn the tap after it into a clock-in.
             closed = self.closed
             if closed is not None and self._soon_after_out(closed, tap.at):
                 closed.take(tap, Effect.INNER)
@@ -239,7 +239,7 @@ class _Lane:
         return shift
 
     def leave_behind(self, at: datetime) -> None:
-        """Ends the open shift where a tap at this instant is beyond what it reaches."""
+        """Ends the open shift when a tap at this instant is beyond its reach."""
         shift = self.open
         if shift is None:
             return

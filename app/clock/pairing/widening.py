@@ -150,5 +150,5 @@ class _Edges:
 
 
 def _folded(tap: Tap) -> bool:
-    """A fold with a record stays one where a setting has changed, so distance alone does not say that it opens a shift."""
+    """A fold with a record stays a fold when a setting changes, so distance alone does not say that it opens a shift."""
     return tap.held and tap.punch.outcome in FOLDS

@@ -89,7 +89,7 @@ class Parser:
         return self._each("schedules", rows, lambda row: shift_from(row, self._times))
 
     def aside(self, rows: Sequence[Any], ids: Collection[str], reason: str) -> list[UnreadableRow]:
-        """Rows of a page that could be read and were not written all the same, by their ids."""
+        """Rows of a page that could be read but were not written, by their ids."""
         return [UnreadableRow(self._redactor.row(row), reason) for row in rows if str(row["id"]) in ids] if ids else []
 
     def _each(self, resource: str, rows: Sequence[Any], read: Callable[[Mapping[str, Any]], T]) -> Parsed[T]:

@@ -9,7 +9,7 @@ class ParsedPunch(msgspec.Struct, frozen=True, gc=False):
     """`punched_at_local` is naive in the connection's zone, `punched_at_utc` and `uploaded_at_utc` are aware UTC.
 
     `code` and `verify` are the numbers as sent (None: nothing sent); `temperature` is in degrees, None when not measured.
-    `is_attendance` is False where the server says that the punch does not count for attendance, else None.
+    `is_attendance` is False when the server says that the punch does not count for attendance, else None.
     """
 
     remote_id: str
@@ -64,7 +64,7 @@ class ParsedEmployee(msgspec.Struct, frozen=True):
 
 
 class ParsedDevice(msgspec.Struct, frozen=True):
-    """`state` is online, offline or unknown; counts are None where the server says nothing; `terminal_tz` is text as it came."""
+    """`state` is online, offline or unknown; counts are None when the server says nothing; `terminal_tz` is text as it came."""
 
     remote_id: str
     sn: str

@@ -72,7 +72,7 @@ class LocalTimes:
 
 
 def read_date(text: str) -> date:
-    """A date; a time of day behind it is let go. Raises TimeError."""
+    """A date; a time of day behind it is ignored. Raises TimeError."""
     found = _match(_DATES, text, "date")
     return _date(found, text)
 

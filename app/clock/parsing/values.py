@@ -88,12 +88,13 @@ def flag(value: Any, field: str) -> bool | None:
 
 
 def is_no(value: Any) -> bool:
-    """True for any spelling of no. An odd value is none, and costs no row."""
+    """True for any spelling of no. An odd value is not a no, and does not set the row aside."""
     return value is False or str(value).strip().lower() in _FALSE
 
 
 def time_zone(value: Any) -> str | None:
-    """A terminal's time zone as the server writes it: whole hours east of UTC, or a name. An odd value is None, and costs no row."""
+    """A terminal's time zone as the server writes it: whole hours east of UTC, or a name. An odd value is None, and does not set
+    the row aside."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     text = str(value).strip()
@@ -130,7 +131,7 @@ def present(value: Any) -> bool:
 
 
 def reference(value: Any) -> str | None:
-    """A path or address of a picture. Inline pictures are let go: no picture is ever stored."""
+    """A path or address of a picture. Inline pictures are dropped: no picture is ever stored."""
     if not isinstance(value, str) or not 0 < len(value) <= REFERENCE_LENGTH or not value.isprintable():
         return None
     return None if value.startswith("data:") else value

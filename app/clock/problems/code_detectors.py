@@ -1,4 +1,4 @@
-"""What a code lacks whose punches wait; each fact is a problem. Pure."""
+"""What a code with waiting punches lacks; each fact is a problem. Pure."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -47,7 +47,7 @@ def code_disabled(fact: Fact, _: datetime) -> Finding:
 
 
 def department_unbound(fact: Fact, _: datetime) -> Finding:
-    """Without a name: of the whole clock."""
+    """Without a name it is about the whole clock."""
     if not fact.subject_id:
         return fact.found("No person of the clock is bound", "No punch becomes attendance. Add or bind the people.")
     return fact.found(

@@ -1,9 +1,9 @@
 """Facts about codes that hold punches since no employee stands behind them, and departments of such codes. What they mean:
 code_detectors.py.
 
-Where most people of a department wait, one problem of the department stands for all of them: one act helps. Where that is so of
-several departments and no person of the clock is linked, one stands for all. A conflict, and a code that is disabled on the server,
-are matters of their own.
+When most people of a department wait, one problem of the department stands for all of them, because one act helps. When this
+holds for several departments and no person of the clock is linked, one problem stands for all. A conflict, and a code that is
+disabled on the server, are matters of their own.
 """
 
 from app.clock.codes import LINKED_STATES, BindingState

@@ -1,4 +1,4 @@
-"""Facts about what was read of the server, and what it has no more. What they mean: mirror_detectors.py."""
+"""Facts about what was read from the server, and what it no longer has. What they mean: mirror_detectors.py."""
 
 from app.clock.mirror.shortfalls import RUNS
 from app.clock.problems.fact_selects import sql_facts

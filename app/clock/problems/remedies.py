@@ -230,7 +230,7 @@ async def _use(asked: RemedyAsked, ids: Sequence[int]) -> bool:
     return using.finished_at is not None
 
 
-# True where the act is over: what it left then still waits. A punch that is judged again may wait on, and an act of many may be a job.
+# True when the act is over: what it left then still waits. A punch that is judged again may wait on, and an act of many may be a job.
 _ON_PUNCHES = {"settle": _settle, "keep": _keep, "retry": _retry, "use": _use}
 _LABELS = {"settle": "Mark as settled", "keep": "Keep the record", "retry": "Retry", "use": "Use the punches"}
 

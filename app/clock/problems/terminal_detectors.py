@@ -1,4 +1,4 @@
-"""What is wrong with a terminal; from where on is figures/thresholds.py's. Pure."""
+"""What is wrong with a terminal; the limits are in figures/thresholds.py. Pure."""
 
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -43,7 +43,7 @@ def terminal_skew(fact: Fact, _: datetime) -> Finding | None:
 
 
 def terminal_backlog(fact: Fact, _: datetime) -> Finding | None:
-    """Where the terminal is older than the history, what is missing may be history."""
+    """If the terminal is older than the history, the missing punches may be history."""
     began, first = date.fromisoformat(fact.facts["history_start"]), fact.facts["first_day"]
     is_younger = first is None or date.fromisoformat(first) > began + _YOUNGER
     if fact.held_punches < FEWEST or not is_younger:
@@ -55,7 +55,7 @@ def terminal_backlog(fact: Fact, _: datetime) -> Finding | None:
 
 
 def no_direction(fact: Fact, _: datetime) -> Finding:
-    """Where its other punches count, one direction for all of them would be wrong."""
+    """If its other punches count, one direction for all of them would be wrong."""
     if not fact.facts["listed"]:
         which = f"terminal {_name(fact)}, which the server does not list," if fact.facts["name"] else "no terminal"
         return fact.found(

@@ -20,7 +20,7 @@ from app.db.session import workspace_of
 ZONE_IS_OPEN = ZoneChange.finished_at.is_(None)
 OWNERS_ARE_OPEN = OwnerChange.finished_at.is_(None)
 _KEY = "hashtextextended('clock judging ' || :workspace, 0)"
-# Imports that judge share the key. A slice that changes what all of them read has it alone.
+# Imports that judge share this lock. A slice that changes what all of them read holds it alone.
 _JUDGE = text(f"SELECT pg_try_advisory_xact_lock_shared({_KEY})")
 _WAIT = text(f"SELECT pg_advisory_xact_lock({_KEY})")
 _later = aliased(ZoneChange)
@@ -60,7 +60,7 @@ TOLD = select(func.jsonb_agg(aggregate_order_by(_ROW, _ROWS.c.place, _ROWS.c.id)
 @dataclass(frozen=True, slots=True)
 class UnderWay:
     """`judged` of `total` punches so far; `total` is None until an import has begun with it. `terminal` is the name of the one whose
-    direction or kind changed, None where a rule did. With `zone`, the punches get its times, and are judged only after that; with `owners`, those of codes that changed their owner, or
+    direction or kind changed, None when a rule did. With `zone`, the punches get its times, and are judged only after that; with `owners`, those of codes that changed their owner, or
     whose owner became active or inactive, are marked."""
 
     terminal: str | None
@@ -80,7 +80,7 @@ class UnderWay:
 
     @property
     def line(self) -> str:
-        """What is done, and how far it is."""
+        """What the import does, and how far it is."""
         far = f"{self.judged:,} of {self.total:,}" if self.total is not None else "the import begins soon"
         return f"{self.label}: {far}"
 
@@ -98,7 +98,7 @@ class UnderWay:
 
 
 async def under_way(db: AsyncSession) -> list[UnderWay]:
-    """Changes that are being carried out, the oldest of a kind first; one that a later change joined is not told."""
+    """Changes that are being carried out, the oldest of a kind first. One that a later change joined is left out."""
     return told(await db.scalar(select(TOLD)))
 
 
@@ -126,12 +126,12 @@ def _far(done: int, total: int | None, what: str) -> str:
 
 
 async def may_judge(db: AsyncSession) -> bool:
-    """False while a change that everything is judged by has not come to all punches. Where it is True, none begins before this
+    """False while a change that affects every judgement has not reached all punches. When True, no such change begins before this
     transaction ends. Never waits."""
     shared = await db.scalar(_JUDGE, {"workspace": workspace_of(db)})
     return bool(shared) and await what_holds_back(db) is None
 
 
 async def wait_for_judging(db: AsyncSession) -> None:
-    """Waits until no import judges by what held before, for the rest of the transaction."""
+    """Waits until no import judges by the old state, and keeps it so for the rest of the transaction."""
     await db.execute(_WAIT, {"workspace": workspace_of(db)})

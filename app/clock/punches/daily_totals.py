@@ -57,10 +57,10 @@ def noting_days(days: str) -> str:
 
 
 async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
-    """Says that the totals of these local days no longer hold; in the transaction that changes their punches.
+    """Marks the totals of these local days as stale, in the transaction that changes their punches.
 
-    They are noted at its end, those of several calls together and in order: two that change punches of the same days wait for each
-    other at most once. An act that noted days, then took more punches or earlier days, could wait in a ring.
+    The days of all calls are noted together at its end, and in order. So two transactions that change the same days wait for each
+    other once at most. If days were noted earlier, an act that then took more punches or earlier days could wait in a ring.
     """
     noted: set[date] | None = db.info.get(_NOTED)
     if noted is None:
@@ -91,7 +91,7 @@ async def roll_up(database: Database, workspace: str) -> int:
 
 
 async def roll_up_in(open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]]) -> int:
-    """Every stale day again, for who has transactions of one workspace."""
+    """Counts every stale day again, for a caller with transactions of one workspace."""
     done = 0
     while True:
         async with open_transaction() as db:

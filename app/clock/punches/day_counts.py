@@ -38,7 +38,7 @@ _OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
 _CODE = func.coalesce(Punch.punch_code, NO_CODE)
 _STALE = select(StaleDay.local_date)
 _ALL = and_(DailyTotal.dimension == "all", DailyTotal.key == "")
-# Days of which the daily totals say something else than the list: purged ones.
+# Days whose daily totals differ from the list: purged ones.
 _APART = select(DailyTotal.local_date).where(_ALL, DailyTotal.frozen)
 # Written out, not bound: else the index on counts with punches that are gone does not serve.
 _SOME_GONE = PunchCount.gone > literal_column("0")
@@ -96,7 +96,8 @@ class _KeptTotals:
 
 
 def _in_daily_totals(equal: Mapping[str, Any]) -> _KeptTotals | None:
-    """Which rows and figure of the daily totals say what nothing, a terminal, outcomes or codes alone narrow; None for more."""
+    """Which rows and figure of the daily totals answer a filter that is empty, or has only a terminal, only outcomes or only
+    codes. None for any other filter."""
     match list(equal.items()):
         case []:
             return _KeptTotals(_ALL, DailyTotal.total)

@@ -24,7 +24,7 @@ from app.host.models import AttendanceRecord
 from app.webhooks import noting
 from app.webhooks.kinds import OUTCOME_CHANGED
 
-# A punch decides about others no further away than pairing reaches.
+# A punch affects other punches only as far as pairing reaches.
 NEAR = REACH
 NEAR_SQL = f"interval '{NEAR // timedelta(hours=1)} hours'"
 # A new moment each time: an import that is judging a punch just now sees that it was marked again, and leaves the mark.
@@ -66,7 +66,8 @@ async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
 
 
 async def ask_for_import(db: AsyncSession) -> None:
-    """One waiting import a workspace is enough: it takes whatever is due when it runs. One that runs may have read already."""
+    """One waiting import for each workspace is enough: it takes all that is due when it runs. A running import does not count,
+    because it may have read already."""
     await jobs.request_after(db, "clock_import")
 
 

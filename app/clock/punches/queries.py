@@ -266,7 +266,8 @@ async def renamed_since(db: AsyncSession, since: datetime) -> tuple[str, ...]:
 
 
 async def _are_few_before(db: AsyncSession, since: datetime) -> bool:
-    """True when it is quicker to count what changed before an instant than what changed since: who begins to follow asks for all."""
+    """True when it is quicker to count what changed before an instant than what changed since: a client that begins to follow
+    asks for everything."""
     before, after = (await db.execute(_AROUND, {"since": since, "few": FEW})).one()
     return bool(before < FEW <= after)
 

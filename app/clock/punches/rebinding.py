@@ -22,7 +22,7 @@ SLICE = 20_000
 
 
 class Move(NamedTuple):
-    """A code whose owner changed: host employees, None where there was or is none."""
+    """A code whose owner changed: host employees, None when there was or is none."""
 
     emp_code: str
     was: int | None
@@ -115,7 +115,7 @@ async def mark_people(db: AsyncSession, host_employee_ids: Collection[int]) -> N
 
 
 async def mark_slice(db: AsyncSession) -> bool:
-    """Marks the next punches of the oldest change. True while there may be more; False where no change is left, or where another import
+    """Marks the next punches of the oldest change. True while there may be more; False when no change is left, or where another import
     is at it."""
     oldest = select(func.min(OwnerChange.id)).where(changes.OWNERS_ARE_OPEN).scalar_subquery()
     held = select(OwnerChange).where(OwnerChange.id == oldest, changes.OWNERS_ARE_OPEN)

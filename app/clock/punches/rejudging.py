@@ -57,8 +57,8 @@ def is_joined() -> ColumnElement[bool]:
 
 
 async def begin(db: AsyncSession, terminals: Sequence[str | None]) -> None:
-    """Notes that the rules changed (None), or direction or kind of terminals. Costs the same however many punches there are. Who asks
-    for the import: marks.py."""
+    """Notes that the rules changed (None), or direction or kind of terminals. Costs the same however many punches there are.
+    marks.py asks for the import."""
     if terminals:
         await db.execute(insert(Rejudging), [{"terminal_sn": one} for one in terminals])
 
@@ -80,7 +80,7 @@ def awaits(changes: Mapping[str, Any] | None, row: Any) -> bool:
 
 
 async def mark_slice(db: AsyncSession) -> datetime | None:
-    """Marks the next punches of the oldest change. Returns the moment by which they are due; None where no change is left, or where
+    """Marks the next punches of the oldest change. Returns the moment by which they are due; None when no change is left, or where
     another import is at it.
 
     What it marked before counts as judged when it is called again, so call it once that was imported.

@@ -8,7 +8,7 @@ from app.clock.models import Punch
 
 COLUMNS = ("settled_at_utc", "settled_by", "settled_note", "covered_by_id")
 ENDED = dict.fromkeys(COLUMNS)
-# Where it is not known who: a mark of an earlier release.
+# For a mark of an earlier release, which did not say who.
 SOMEBODY = "a person"
 OPEN = Punch.settled_at_utc.is_(None)
 

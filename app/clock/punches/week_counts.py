@@ -1,7 +1,8 @@
 """Totals and places of the punches of some people: kept by week, counted by day within one week alone.
 
-A name that fits half a thousand people would else count a hundred thousand punches for every page, and one person those of all years. Exact at any moment: weeks
-with a stale day, and those that a range cuts, are counted from the punches in the same statement.
+Otherwise a name that fits five hundred people would count a hundred thousand punches for every page, and the name of one person
+the punches of all years. Exact at any moment: weeks with a stale day, and those that a range cuts, are counted from the punches
+in the same statement.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from app.clock.days import CLOCKS_APART, DAY
 from app.clock.punches.day_counts import Days, count_by_day
 from app.db.located import Counted
 
-# An instant lies near its local date, wherever its clock hangs; so the index on people and instants serves.
+# An instant lies near its local date in every zone, so the index on people and instants serves.
 _OF_PEOPLE = f"""FROM clock_transactions t WHERE t.emp_code = ANY(CAST(:codes AS text[])) AND {{day}} BETWEEN {{first}} AND {{last}}
             AND t.punched_at_utc >= {{first}} - interval '{CLOCKS_APART.days} days'
             AND t.punched_at_utc < {{last}} + interval '{(CLOCKS_APART + DAY).days} days'"""

@@ -33,7 +33,7 @@ class TestStep:
     duration_ms: int
     sentence: str
     code: str | None = None
-    warns: bool = False  # good, and yet to be looked at
+    warns: bool = False  # it succeeded, but a person should look at it
 
 
 class RemoteClock:
@@ -187,7 +187,7 @@ class RemoteClock:
             raise
 
     async def _doubt(self, session: ClockSession) -> None:
-        """Some builds answer a dead token with a bare 500. Renewing before the next call ends that; else it lasts a day."""
+        """Some builds answer a dead token with a bare 500. Renewing before the next call ends that; otherwise it lasts a day."""
         async with self._store.lock():
             held = await self._store.load()
             if held is not None and held.access == session.access:

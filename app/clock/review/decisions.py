@@ -52,7 +52,8 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The punches that a change met: outcome → how many, the ids, or one more than can be imported at once, and their local days."""
+    """The punches that a change reached: outcome → how many; their ids, at most one more than can be imported at once; and their
+    local days."""
 
     outcomes: dict[str, int]
     ids: list[int]
@@ -97,7 +98,7 @@ async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> R
 
 
 async def change_punches(db: AsyncSession, change: Update) -> Marked:
-    """Makes this change to punches, and says which ones it met."""
+    """Makes this change to punches, and says which ones it reached."""
     marked = change.returning(Punch.id, Punch.import_outcome.label("outcome"), Punch.local_date).cte("marked")
     outcome = func.coalesce(marked.c.outcome, "")
     some = func.array_agg(marked.c.id, type_=ARRAY(BigInteger))[1 : batch.MOST_PUNCHES + 1]

@@ -50,7 +50,7 @@ class Fix:
 
 
 async def fix(db: AsyncSession, seen: Surroundings, because: Reason | None) -> Fix | None:
-    """None where time alone changes the outcome, where an act of *Why?* itself does, or where nothing has to change."""
+    """None when time alone changes the outcome, where an act of *Why?* itself does, or where nothing has to change."""
     found = _FIXES.get(because.rule) if because is not None else None
     return await found(db, seen, because) if found is not None and because is not None else None
 
@@ -118,7 +118,7 @@ async def _of_door(db: AsyncSession, seen: Surroundings, _: Reason) -> Fix | Non
 
 
 async def _of_terminal(db: AsyncSession, seen: Surroundings, label: str, **change: str | None) -> Fix | None:
-    """None where the server named no terminal, or one that it does not list."""
+    """None when the server named no terminal, or one that it does not list."""
     serial = seen.punch.terminal_sn
     if serial is None or await db.scalar(select(Device.id).where(Device.sn == serial)) is None:
         return None

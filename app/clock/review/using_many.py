@@ -1,6 +1,6 @@
 """*Use the punches* for many: each shift is decided on its own, so a refused one does not stop the others.
 
-What happens to one shift is resolutions' verb; beyond `long_acts.INLINE_LIMIT` punches a job goes through them.
+What happens to one shift is in review/decisions.py; beyond `long_acts.INLINE_LIMIT` punches a job goes through them.
 """
 
 from collections import Counter

@@ -34,7 +34,7 @@ EFFECT_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class LocalWords:
-    """Times as somebody reads them who looks, on the local day `today`, at a punch of the instant `seen_from`."""
+    """Times for a person who looks, on the local day `today`, at a punch of the instant `seen_from`."""
 
     zone: ZoneInfo
     seen_from: datetime

@@ -28,8 +28,8 @@ async def ask(
 ) -> list[str]:
     """Writes down that these local days (both inclusive) are to be read again, of some people or of all; the live cursor stays.
 
-    Returns the names of the stretches, for `asked`. The current run or the next one reads them; the caller starts one.
-    Raises Invalid for a range or a code that is none, and for a range that lies behind the purge.
+    Returns the names of the stretches, for `asked`. The current run or the next one reads them; the caller starts one. Raises
+    Invalid for a wrong range or code, and for a range that lies behind the purge.
     """
     _check(first, last, today)
     _refuse_purged(last, (await read_settings(db)).kept_from(today))

@@ -81,7 +81,7 @@ async def compare_total(run: RunState) -> bool:
 
 
 async def remember(run: RunState, row: Cursor) -> None:
-    """The days of a check have been read to the end: should the counts still differ, they are to differ in peace."""
+    """The days of a check have been read to the end: if the counts still differ, this difference is accepted."""
     if row.starts_on is None or row.ends_on is None:
         return
     span = DaySpan(row.starts_on, row.ends_on + DAY)
@@ -115,7 +115,7 @@ async def _search(run: RunState, span: DaySpan) -> bool:
 
 
 async def _compare(run: RunState, span: DaySpan, page: int | None) -> bool:
-    """Compares one span, and writes down that it is to be read when it differs as it did not before. Whether it does."""
+    """Compares one span. When it differs in a new way, notes that it is to be read, and returns True."""
     theirs = await _theirs(run, span)
     async with run.writing(resource=PUNCHES, window=CHECK, day=span.first.isoformat()) as step:
         ours = await _held(step.db, run.generation, span)

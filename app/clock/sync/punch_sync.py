@@ -115,7 +115,7 @@ async def _read_stretches(run: RunState, known: Known, kind: str) -> None:
 
 
 def _rests(run: RunState, row: Cursor | None) -> bool:
-    """True when this run need not try a window again that stays incomplete; it says so all the same."""
+    """True when this run need not try a window again that stays incomplete. The run still reports it."""
     short = Shortfall.of(row)
     if row is None or short is None or row.state != "open" or row.page:
         return False

@@ -182,7 +182,7 @@ class PunchWalk:
 class WindowEnd:
     """`complete`: everything the server counted came. `digests` are pages that are mirrored as they are. `everything`: rows
     of any day came, so this server ignores what it is asked for, and all that it has was read. `unreadable` rows were set aside.
-    `ids` are hashes of the ids of everything that the server has here, None where this run alone does not know that."""
+    `ids` are hashes of the ids of everything that the server has here, None when this run alone does not know that."""
 
     complete: bool
     total: int

@@ -250,7 +250,7 @@ async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:
 
 
 def _goes_on_at(running: RunState, ending: RunOutcome) -> datetime | None:
-    """A server that refuses calls but allows a retry at once is not asked by one run after another that get no row."""
+    """A server that refuses calls but allows a retry at once must not be asked by one run after another that gets no row."""
     if ending.not_before is None or any(counts.fetched for counts in running.counts.values()):
         return ending.not_before
     return max(ending.not_before, running.now() + _REST)

@@ -155,12 +155,12 @@ async def set_aside_of(db: AsyncSession, run_id: int, limit: int) -> Sequence[Se
 
 
 async def close_dead(db: AsyncSession) -> bool:
-    """Closes a run whose worker died, or whose lease was broken off. Whether there was one."""
+    """Closes a run whose worker died, or whose lease was broken off. Returns True when there was one."""
     holder, alive = await lease.holder(db)
     dead = await db.scalars(select(SyncRun.id).where(SyncRun.status == "running"))
     found = [run_id for run_id in dead if not (alive and run_id == holder)]
     if found and not alive:
-        # It may only have slept: whatever it still wants to write is refused from now on.
+        # The worker may only have slept: all that it still writes is refused from now on.
         await lease.break_off(db)
     for run_id in found:
         await _close(db, run_id, DIED)

@@ -34,10 +34,10 @@ _RECORDS_KEPT = 20
 SHORTEST_INTERVAL = 15
 # People come and go between pages: pages read hours apart are not one listing.
 RESUMES_WITHIN = timedelta(hours=1)
-# The last statement of every page: fence, counters and log in one trip. A stale holder updates no run and so writes nothing.
-# The commit that follows need not wait for the disk: should the machine lose its power within a second, then rows, cursor and
-# counters of the last pages are gone together, and the next run reads those pages again. Whatever builds on a page and does
-# wait, such as attendance and the end of the run, takes everything before it to the disk as well.
+# The last statement of every page: fence, counters and log in one trip. A stale holder updates no run and so writes nothing. The
+# commit that follows need not wait for the disk: if the machine loses its power within a second, then rows, cursor and counters
+# of the last pages are gone together, and the next run reads those pages again. A commit that builds on a page and does wait,
+# such as attendance and the end of the run, takes everything before it to the disk as well.
 _FINISH = text(
     f"""
     WITH kept AS (
@@ -160,7 +160,7 @@ class RunState:
         self._remote = remote
 
     async def log(self, record: CallRecord) -> None:
-        """Takes down one call. A failed one is written at once: its step leaves no other trace."""
+        """Records one call. A failed one is written at once, because its step leaves no other trace."""
         self.budget.made += 1
         self._records.append(record)
         if record.tc_code is not None or len(self._records) >= _RECORDS_KEPT:

@@ -54,8 +54,8 @@ def next_step(tally: WalkTally) -> Next:
 
 @dataclass(slots=True)
 class Seen:
-    """What this run has seen of one window: a hash of each different row. `at_first` and `forgiven` are as in Tally; `resumed`:
-    another run read the pages before; `looking`: only what arrived since is wanted."""
+    """What this run has seen of one window: a hash of each different row. `at_first` and `forgiven` are as in WalkTally;
+    `resumed`: another run read the pages before; `looking`: only what arrived since is wanted."""
 
     resumed: bool = False
     at_first: int | None = None
@@ -64,7 +64,7 @@ class Seen:
     rows: set[int] = field(default_factory=set)
 
     def note(self, rows: AbstractSet[int], said: int, most: int) -> bool:
-        """Adds a page whose total is `said`; `most` is Tally's `total`. True while a further page may bring something."""
+        """Adds a page whose total is `said`; `most` is WalkTally's `total`. True while a further page may bring something."""
         before = len(self.rows)
         self.rows |= rows
         if self.at_first is None:

@@ -1,6 +1,7 @@
-"""`GET /api/v1/problems`: what a person should do, for other programs. Scope `problems:read`; of the kinds that the token's owner sees.
+"""`GET /api/v1/problems`: what a person should do, for other programs. Scope `problems:read`.
 
-Without `updated_since` the open ones, snoozed ones among them; with it also those that closed or changed since.
+It gives the kinds that the token's owner sees: without `updated_since` the open problems, snoozed ones included; with it also
+those that closed or changed since.
 """
 
 from collections.abc import Collection
@@ -86,7 +87,7 @@ async def problems(ctx: NamedDependency[Context]) -> Response[bytes]:
 
 
 def _wanted(asked: ProblemQuery, seen: Collection[str]) -> ProblemFilter:
-    """Raises Invalid for a kind that there is not, and for following a part."""
+    """Raises Invalid for an unknown kind, and for a filter together with `updated_since`."""
     if asked.kind is not None and asked.kind not in kinds():
         sentence = f"There is no such kind. It is one of: {', '.join(sorted(kinds()))}."
         raise Invalid("Some parameters can't be used.", details=[FieldError("kind", sentence)])

@@ -24,7 +24,7 @@ _EDITING = text("SELECT pg_advisory_xact_lock_shared(hashtextextended(:key, 0))"
 
 
 class DayLocked(Conflict):
-    """An attendance record of a locked day was to be changed."""
+    """Somebody tried to change an attendance record of a locked day."""
 
 
 async def lock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[date]:
@@ -45,7 +45,7 @@ async def lock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[
 async def unlock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[date]:
     """Opens the days from `first` to `last`, both included; returns those that were locked. Raises Invalid.
 
-    Of any year: what was locked before years were checked must come open again.
+    Any year is allowed, because earlier versions locked days without checking the year.
     """
     check_unlock(first, last)
     statement = delete(DayLock).where(DayLock.day.between(first, last)).returning(DayLock.day)
@@ -55,8 +55,8 @@ async def unlock(db: AsyncSession, actor: Actor, first: date, last: date) -> lis
 
 
 async def unlock_days(db: AsyncSession, actor: Actor, days: Iterable[date]) -> list[date]:
-    """Opens these days and no other; returns those that were locked. Each stretch of days without a gap is one `unlock`, and so
-    one act of the audit. Raises Invalid beyond MOST_DAYS."""
+    """Opens exactly these days; returns those that were locked. Each stretch of days without a gap is one `unlock`, and so one
+    act of the audit. Raises Invalid beyond MOST_DAYS."""
     wanted = sorted(set(days))
     check_number(len(wanted))
     return [day for first, last in stretches(wanted) for day in await unlock(db, actor, first, last)]
@@ -113,7 +113,7 @@ async def _tell(db: AsyncSession, actor: Actor, days: list[date], *, locked: boo
 
 
 def check_lock(first: date, last: date) -> None:
-    """Raises Invalid when this is not a range of days that may be locked at once: attendance knows the same years."""
+    """Raises Invalid when this is not a range of days that may be locked at once, or lies outside the years of attendance."""
     check_unlock(first, last)
     strange = [FieldError(name, WRONG_YEAR) for name, day in (("from", first), ("to", last)) if day.year not in YEARS]
     if strange:
@@ -121,14 +121,14 @@ def check_lock(first: date, last: date) -> None:
 
 
 def check_unlock(first: date, last: date) -> None:
-    """Raises Invalid when this is not a range of days, or a longer one than is changed at once."""
+    """Raises Invalid when this is not a range of days, or is longer than may be changed at once."""
     if first > last:
         raise Invalid("The first day is after the last day.", details=[FieldError("to", "Choose a later day.")])
     check_number((last - first).days + 1)
 
 
 def check_number(number: int) -> None:
-    """Raises Invalid when these are more days than are changed at once."""
+    """Raises Invalid when these are more days than may be changed at once."""
     if number > MOST_DAYS:
         raise Invalid.at("to", f"At most {MOST_DAYS} days at once; these are {number:,}.")
 

@@ -1,4 +1,4 @@
-"""Attendance as other programs follow it: every record with its person and its lock, and all that changed since an instant."""
+"""Attendance for programs that follow it: every record with its person and its lock, and all that changed since an instant."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -14,7 +14,7 @@ from app.host.models import AttendanceRecord, DayLock, DayLockChange, Employee
 
 @dataclass(frozen=True, slots=True)
 class AttendanceFilter:
-    """`days` are the first and the last workday, None where open. With `updated_since` deleted records are meant too."""
+    """`days` are the first and the last workday, None for no bound. With `updated_since` deleted records come too."""
 
     days: tuple[date | None, date | None] = (None, None)
     employee_id: int | None = None
@@ -24,7 +24,8 @@ class AttendanceFilter:
 
 
 async def feed(db: AsyncSession, wanted: AttendanceFilter) -> Select[Any]:
-    """The records that are meant, in no order. Ask for the instant to follow from before: who was renamed is read here."""
+    """The records of the filter, in no order. Ask for the instant to follow from before this, because renamed people are read
+    here."""
     since = wanted.updated_since
     first, last = wanted.days
     parts: list[ColumnElement[bool]] = [LIVE if since is None else await _changed(db, since)]
@@ -42,7 +43,7 @@ async def feed(db: AsyncSession, wanted: AttendanceFilter) -> Select[Any]:
 
 
 async def _changed(db: AsyncSession, since: datetime) -> ColumnElement[bool]:
-    """Two short reads first: an index serves each of the three then, and the cost is that of what changed."""
+    """Reads twice before: then an index serves each of the three reads, and the cost grows only with what changed."""
     people = (await db.scalars(select(Employee.id).where(Employee.updated_at >= since))).all()
     days = (await db.scalars(_locked_or_opened(since))).all()
     written: list[ColumnElement[bool]] = [AttendanceRecord.updated_at >= since]
@@ -54,6 +55,7 @@ async def _changed(db: AsyncSession, since: datetime) -> ColumnElement[bool]:
 
 
 def _locked_or_opened(since: datetime) -> CompoundSelect[Any]:
-    """The locks as well: while an update runs, a process of the version before locks a day and notes no change of it."""
+    """Looks at the locks as well: while an update runs, a process of the version before may lock a day without noting the
+    change."""
     noted = select(DayLockChange.day).where(DayLockChange.changed_at >= since)
     return noted.union(select(DayLock.day).where(DayLock.locked_at >= since))

@@ -17,7 +17,7 @@ KINDS = ("regular", "overtime")
 STATUSES = ("pending", "approved", "rejected", "auto_closed")
 SOURCES = ("clock", "manual")
 LONGEST = timedelta(days=7)
-# What a record without a clock-out covers; instants go to the microsecond.
+# What a record without a clock-out covers; instants are exact to the microsecond.
 INSTANT = timedelta(microseconds=1)
 MOST_BREAKS = 20
 YEARS = range(2000, 2101)
@@ -52,7 +52,7 @@ class Hours:
 
     @property
     def worked(self) -> timedelta | None:
-        """Clock-in to clock-out less the breaks; None while the record is open."""
+        """From clock-in to clock-out, less the breaks; None while the record is open."""
         return None if self.clock_out is None else self.clock_out - self.clock_in - self.paused
 
     @property
@@ -75,7 +75,7 @@ class Hours:
 
     @classmethod
     def heard(cls, told: dict[str, Any]) -> Self:
-        """The other way round of `told`."""
+        """The reverse of `told`."""
         end = told["clock_out"]
         breaks = tuple((datetime.fromisoformat(out), datetime.fromisoformat(back)) for out, back in told["breaks"])
         return cls(
@@ -84,7 +84,7 @@ class Hours:
 
 
 def problems(hours: Hours) -> list[FieldError]:
-    """What is wrong with hours that a person gave; nothing when they may be kept."""
+    """What is wrong with hours that a person gave; empty when they may be kept."""
     if hours.kind not in KINDS:
         return [FieldError("kind", "Choose regular or overtime.")]
     instants = [hours.clock_in, hours.clock_out, *(one for pause in hours.breaks for one in pause)]

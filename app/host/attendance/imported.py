@@ -1,8 +1,8 @@
-"""Attendance records as an import writes them: many at once, source `clock`, without audit or events. What it makes and updates, it
-notes for webhooks itself, once for many.
+"""Attendance records as an import writes them: many at once, source `clock`, without audit or events. They note themselves, once
+for many, what webhooks are told.
 
-The caller holds the employees (`records.hold`), has read day locks and records after that, and has judged overlaps: these
-functions only write. What a person changes: records.py.
+The caller locks the employees (`records.hold`), then reads day locks and records, and judges overlaps: these functions only
+write. What a person changes: records.py.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,7 +22,7 @@ from app.webhooks import noting
 from app.webhooks.kinds import ATTENDANCE_CHANGED, ATTENDANCE_DELETED
 
 _NEXT_IDS = text("SELECT nextval(pg_get_serial_sequence('attendance_records', 'id')) FROM generate_series(1, :count)")
-# The instants are left to the columns' defaults: who follows what changed goes by the database's clock, not by this worker's.
+# The columns' defaults set the instants: programs that follow changes go by the database's clock, not by this worker's.
 _COPIED = ("id", "employee_id", "workday", "kind", "clock_in", "clock_out", "breaks", "source")
 
 
@@ -44,13 +44,14 @@ async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list
 
 
 async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday: date) -> None:
-    """Brings a record up to date with its punches; who edited or decided it is not touched."""
+    """Brings a record up to date with its punches; it does not touch who edited or decided it."""
     values = {**columns(hours), "workday": workday, "updated_at": func.now()}
     await db.execute(update(AttendanceRecord).where(AttendanceRecord.id == record_id).values(values))
 
 
 async def set_owner(db: AsyncSession, record_ids: Collection[int], employee_id: int) -> None:
-    """Gives records to another employee, after a re-binding that a person resolved. All of these employees are held."""
+    """Gives records to another employee, after a re-binding that a person resolved. The caller has locked all of these
+    employees."""
     values = {"employee_id": employee_id, "updated_at": func.now()}
     await db.execute(update(AttendanceRecord).where(among(AttendanceRecord.id, record_ids)).values(values))
     await noting.note(db, ATTENDANCE_CHANGED, record_ids)

@@ -112,8 +112,8 @@ def sums(which: ColumnElement[bool]) -> Select[Any]:
 
 
 def sums_up_to(most: int, which: ColumnElement[bool]) -> Select[Any]:
-    """The sums of `which`, a condition that may name day locks too. Of more than `most` records one more is counted, and the other sums
-    are 0."""
+    """The sums of `which`, a condition that may name day locks too. Beyond `most` records the count stops at one more, and the
+    other sums are 0."""
     some = keys(which).limit(most + 1).subquery()
     number = select(func.count().label("records")).select_from(some).cte("counted")
     few = sums(which).outerjoin(DayLock, DayLock.day == AttendanceRecord.workday).where(number.c.records <= most)
@@ -171,7 +171,7 @@ def around_day(day: date) -> tuple[ColumnElement[Any], ...]:
 
 
 def of_person(employee_id: int) -> tuple[ColumnElement[Any], ...]:
-    """Columns for a page of one person; `person_name` is null where there is no such person."""
+    """Columns for a page of one person; `person_name` is null when there is no such person."""
     mine = Employee.__table__.alias("mine")
     return tuple(
         select(mine.c[name]).where(mine.c.id == employee_id).scalar_subquery().label(f"person_{name}")
@@ -180,7 +180,7 @@ def of_person(employee_id: int) -> tuple[ColumnElement[Any], ...]:
 
 
 async def changeable(db: AsyncSession, ids: Sequence[int], status: str | None) -> list[int]:
-    """Of these records those that are on no locked day, and that have another status than `status`, if one is given."""
+    """Those of these records that are not on a locked day, and whose status differs from `status`, if one is given."""
     differs = AttendanceRecord.status != status if status else true()
     free = ~select(DayLock.day).where(DayLock.day == AttendanceRecord.workday).exists()
     return list(

@@ -1,7 +1,7 @@
-"""Attendance records by a person's hand: add, edit, decide, delete. What an import writes: imported.py.
+"""Attendance records that a person adds, edits, decides or deletes. What an import writes: imported.py.
 
-Every verb holds off day locks, then takes the employee's lock, then reads: so no two records of one kind ever overlap and no
-locked day ever changes, whatever runs at the same time.
+Every verb holds off day locks, then takes the employee's lock, then reads. So no two records of one kind ever overlap and no
+locked day ever changes, even when other transactions run at the same time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ _HOLD = text(
     "SELECT pg_advisory_xact_lock(hashtextextended(key, 0)) FROM unnest(CAST(:keys AS text[])) WITH ORDINALITY AS k(key, at)"
     " ORDER BY at"
 )
-# Plain rows: what a verb read must not turn into what it wrote.
+# Plain rows: what a verb read must not change when it writes.
 RECORD = tuple(AttendanceRecord.__table__.columns)
 _NEXT_TO = (
     select(*RECORD)
@@ -57,9 +57,10 @@ class Edited:
 
 
 async def hold(db: AsyncSession, employee_ids: Iterable[int]) -> None:
-    """Until the transaction ends, no other one writes these employees' records or locks a day. Read only after it.
+    """Keeps other transactions from writing these employees' records and from locking a day, until this one ends. Read only after
+    it.
 
-    Name all employees of a transaction in one call: a second call may wait for somebody who waits for the first.
+    Name all employees of a transaction in one call: a second call may wait for a transaction that waits for the first.
     """
     await day_locks.begin_edit(db)
     keys = [f"attendance:{workspace_of(db)}:{one}" for one in sorted({one % LOCKS for one in employee_ids})]
@@ -107,7 +108,7 @@ async def edit(
 ) -> Edited:
     """New hours or note. New hours set a decided record back to pending: they were not approved.
 
-    `seen` is the record's `updated_at` that the person looked at; one that changed since is refused.
+    `seen` is the `updated_at` of the record that the person looked at: the edit is refused when the record has changed since.
     Raises Invalid, NotFound, Conflict (changed since, overlap, locked day).
     """
     hours = _checked(hours, note)
@@ -202,7 +203,7 @@ async def _held(db: AsyncSession, record_id: int) -> Row[Any]:
 
 
 async def _held_many(db: AsyncSession, ids: Iterable[int]) -> Sequence[Row[Any]]:
-    """The records, with their employees held. An owner that changes while we wait for the lock is looked at once more."""
+    """Locks the employees of the records. When an owner changes while we wait for the lock, it looks again."""
     wanted = set(ids)
     owners: set[int] = set()
     while True:
@@ -237,7 +238,8 @@ async def _refuse_overlap(
 
 
 def _marks(record: Row[Any], old: Hours, actor: Actor) -> dict[str, Any]:
-    """Who changed the hours, what they were before the first change by hand, and that the new ones are not decided."""
+    """Columns that say who changed the hours, what they were before the first change by hand, and that the new ones are not
+    decided."""
     marks: dict[str, Any] = {"edited_by": actor.name, "edited_at": func.now()}
     if record.edited_from is None:
         marks["edited_from"] = {**old.told(), "workday": record.workday.isoformat()}

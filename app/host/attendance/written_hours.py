@@ -1,6 +1,6 @@
-"""How an export writes the hours that somebody worked: `8.50` or `8:30`. Pure.
+"""How an export writes worked hours: `8.50` or `8:30`. Pure.
 
-Only what is written is rounded. Sums come from the exact times: rounded rows of a month may add up to a little more or less.
+Only the written value is rounded. Sums come from the exact times: rounded rows of a month may add up to a little more or less.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,5 +34,5 @@ def _nearest(worked: timedelta, step: timedelta) -> int:
     return nearest(Decimal(worked // MICROSECOND) / (step // MICROSECOND))
 
 
-# What `hours=` of an export's address may be; the first one is meant without it.
+# The words that `hours=` of an export's address may have; without it the first one holds.
 FORMS: Mapping[str, Callable[[timedelta], Decimal | str]] = {"decimal": decimal, "h:mm": hours_and_minutes}

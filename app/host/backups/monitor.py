@@ -1,4 +1,5 @@
-"""`MUSTER_PING_URL`: after each good sweep an outside monitor is told that Muster lives. When Muster dies, it hears nothing and speaks up."""
+"""`MUSTER_PING_URL`: after each good sweep Muster calls an outside monitor. When Muster dies, the calls stop, and the monitor
+alarms people."""
 
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -8,13 +9,13 @@ import structlog
 from app.outbound import Call, CallRecord, Limits, OutboundError, OutboundReply, Redactor
 from app.parts import Parts
 
-# The next sweep tells again: nothing is repeated.
+# A failed call is not repeated: the next sweep calls again.
 LIMITS = Limits(connect_s=5, call_s=10, body_bytes=64 * 1024, attempts=1)
 log = structlog.get_logger(__name__)
 
 
 async def tell_monitor(parts: Parts) -> bool:
-    """Returns whether the monitor heard it. What goes wrong is logged, without the address: what stands in it may be a secret."""
+    """Returns True when the monitor answered. A failure is logged without the address, which may hold a secret."""
     url = parts.settings.ping_url
     if url is None:
         return False
@@ -38,4 +39,4 @@ def _status(reply: OutboundReply) -> int:
 
 
 async def _not_kept(_: CallRecord) -> None:
-    """It is one call like all others, every few minutes."""
+    """Keeps no record: there is such a call every few minutes."""

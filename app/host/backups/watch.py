@@ -1,4 +1,4 @@
-"""The address that backups call, and how long none may be missing. Muster keeps the hash of its secret alone."""
+"""The address that backups call, and how long a call may be missing. Muster keeps only the hash of its secret."""
 
 import hashlib
 import hmac
@@ -18,7 +18,7 @@ from app.host.backups.models import BackupWatch
 DEFAULT_HOURS: Final = 26
 MOST_HOURS: Final = 8784
 SUBJECT: Final = "backups"
-# Calls that come closer together say nothing new.
+# A call sooner after the last one says nothing new.
 NOTED_EVERY: Final = timedelta(minutes=1)
 _NOTHING: Final = "No address for backups has been made yet."
 
@@ -28,7 +28,7 @@ async def read(db: AsyncSession) -> BackupWatch | None:
 
 
 def overdue_since(last_ping_at: datetime | None, expected_hours: int, now: datetime) -> datetime | None:
-    """Since when a call is missing; None where none is, and before the first one."""
+    """Since when a call is missing; None when none is missing, and before the first call."""
     if last_ping_at is None:
         return None
     due = last_ping_at + timedelta(hours=expected_hours)
@@ -46,7 +46,7 @@ async def make_address(db: AsyncSession, actor: Actor) -> str:
 
 
 async def expect(db: AsyncSession, actor: Actor, expected_hours: int) -> bool:
-    """Returns whether anything changed. Raises NotFound where there is no address."""
+    """Returns True when anything changed. Raises NotFound when there is no address."""
     held = await db.scalar(select(BackupWatch.expected_hours).with_for_update())
     if held is None:
         raise NotFound(_NOTHING)
@@ -59,7 +59,7 @@ async def expect(db: AsyncSession, actor: Actor, expected_hours: int) -> bool:
 
 
 async def remove(db: AsyncSession, actor: Actor) -> bool:
-    """The address works no more, and nothing is expected. Returns whether there was one."""
+    """Removes the address: it stops working, and nothing is expected. Returns True when there was one."""
     if await db.scalar(delete(BackupWatch).returning(BackupWatch.id)) is None:
         return False
     await audit.record(db, actor, "backups.remove", SUBJECT, SUBJECT)
@@ -67,7 +67,8 @@ async def remove(db: AsyncSession, actor: Actor) -> bool:
 
 
 async def note(db: AsyncSession, secret: str) -> bool:
-    """That a backup called. Returns whether that was noted: a call right after another one is not. Raises NotFound for a wrong secret."""
+    """Notes that a backup called. Returns True when it was noted: a call right after another one is not. Raises NotFound for a
+    wrong secret."""
     held: Any = (await db.execute(select(BackupWatch.secret_hash, BackupWatch.last_ping_at, func.now()))).one_or_none()
     if held is None or not hmac.compare_digest(held[0], _hash(secret)):
         raise NotFound("There is no such address.")

@@ -49,7 +49,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *acts.ROUTES,
     *administration.ROUTES,
 ]
-# Not served to browsers alone, so that they come without the token of a form.
+# Other programs than browsers call these, so they come without the token of a form.
 FROM_OUTSIDE = (*unsubscribing.FROM_MAIL, *ping.FROM_BACKUPS)
 LONG_ACTS = (
     *(one for page in (people, attendance_views, kiosk, apps) for one in page.LONG.values()),

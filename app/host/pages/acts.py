@@ -1,5 +1,5 @@
-"""`/acts/ID`: how far an act over a list is, what it left and why, and the button that stops it. Acts on named items have pages of their
-own, and an address here that leads there."""
+"""`/acts/ID`: how far an act over a list is, what it left and why, and the button that stops it. Acts on named items have pages
+of their own; their address here leads there."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ async def stop(ctx: NamedDependency[Context], act_id: FromPath[int]) -> Response
 
 
 async def told(ctx: Context, act_ids: Collection[int]) -> dict[int, ActLine]:
-    """How far acts are, for *Jobs*: one statement, and none where there are no acts."""
+    """How far acts are, for *Jobs*. One statement, or none when there are no acts."""
     found = await progress.some(ctx.db, act_ids) if act_ids else []
     return {one.id: _line(ctx, view(one)) for one in found if one.kind in KINDS}
 

@@ -104,7 +104,7 @@ SPEC = ListSpec(
 
 @dataclass(frozen=True, slots=True)
 class ApplicationAct:
-    """An act on apps. `open_to`: those that it can change; the others of a selection stay as they are."""
+    """An act on apps. `open_to`: the apps that it can change; others of a selection stay as they are."""
 
     verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[int]]]
     open_to: ColumnElement[bool]

@@ -103,7 +103,8 @@ async def edit(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response
 
 @get("/apps/icon/{uid:uuid}", guards=[public])
 async def show_icon(ctx: NamedDependency[Context], uid: FromPath[UUID]) -> Response[bytes]:
-    """For mobile apps, who have no session: the icon of an app that they list. Others are shown to who manages the library."""
+    """For mobile apps, which have no session: the icon of an app that they list. Other icons are shown only to people who manage
+    the library."""
     manages = ctx.may("apps.manage") and ctx.on_platform
     asked = select(Application.icon, Application.icon_type, RATEABLE.label("rateable"))
     async with ctx.inside(PLATFORM) as db:
@@ -140,7 +141,7 @@ async def _sent_icon(ctx: Context, form: Bound) -> Icon | None:
 
 
 def _facts(icon: Icon | None) -> dict[str, str]:
-    """What the form was made from beside its fields."""
+    """What the form was made from, besides its fields."""
     return {"Icon": str(icon) if icon else "none"}
 
 

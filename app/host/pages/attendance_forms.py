@@ -114,7 +114,7 @@ def _stored(record: Row[Any], where: ZoneInfo) -> dict[str, Any]:
 
 
 def _facts(record: Row[Any]) -> dict[str, str]:
-    """A person who changes hours must know what was decided on the old ones."""
+    """A person who changes hours must see the decision on the old ones."""
     return {"Status": record.status.replace("_", "-")}
 
 
@@ -166,8 +166,8 @@ def _rows(posted: FormMultiDict) -> int:
 
 
 def _hours(form: Bound, where: ZoneInfo, record: Row[Any] | None) -> Hours | None:
-    """The hours that were typed, None with the errors put into the form. An empty row of breaks is no break."""
-    # A time that was not touched keeps its instant: the second of two equal hours in autumn, or a fraction of a second.
+    """The typed hours; None when they are wrong, with the errors put into the form. An empty row of breaks is no break."""
+    # An unchanged time keeps its instant: it may be in the second of two equal hours in autumn, or have a fraction of a second.
     kept = {_as_shown(one, where): one for one in _instants(record)}
 
     def instant(local: datetime) -> datetime:
@@ -205,7 +205,7 @@ def _as_shown(instant: datetime, where: ZoneInfo) -> datetime:
 
 
 def _absorb(form: Bound, refused: Invalid | Conflict) -> None:
-    """Puts a refusal at its fields; one of a break belongs to the row's first field."""
+    """Puts a refusal at its fields; a refusal of a break goes to the first field of its row."""
     filled = [at for at in range(1, MOST_BREAKS + 1) if form.values.get(f"break_{at}_out")]
     for detail in refused.details:
         name = detail.field
@@ -254,7 +254,7 @@ async def _stays(ctx: Context) -> bool:
 
 
 def _times(query: Mapping[str, str]) -> dict[str, datetime]:
-    """What the address knows of the hours: wall-clock times of the workspace's zone."""
+    """The hours in the address: wall-clock times of the workspace's zone."""
     ends = [f"break_{at}_{end}" for at in range(1, MOST_BREAKS) for end in ("out", "back")]
     given = {name: _time(query.get(name, "")) for name in ("clock_in", "clock_out", *ends)}
     return {name: at for name, at in given.items() if at is not None}

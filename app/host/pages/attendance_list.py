@@ -92,7 +92,7 @@ def _time(name: str, label: str, where: ZoneInfo) -> Column:
     return Column(name, label, value, getattr(AttendanceRecord, name), excel=attrgetter(name))
 
 
-# More would take longer than a page may: neither are they counted, nor their hours added up.
+# Beyond this, counting records and adding up their hours takes too long for a page.
 MOST_ADDED_UP = 50_000
 NOT_ADDED_UP = f"hours are added up for {MOST_ADDED_UP:,} records at most"
 
@@ -128,7 +128,7 @@ def for_export(spec: ListSpec, hours: str) -> ListSpec:
 
 
 def hours_asked_for(ctx: Context) -> str:
-    """Raises Invalid for a form that there is not."""
+    """Raises Invalid for an unknown form."""
     word = str(ctx.request.query_params.get("hours") or next(iter(FORMS)))
     if word not in FORMS:
         raise Invalid("Exported hours are decimal or h:mm.")
@@ -217,7 +217,7 @@ def _instant(name: str, where: ZoneInfo, row: Any) -> str | None:
 
 
 def _with_departments(spec: ListSpec, departments: list[str]) -> ListSpec:
-    """The department filter as a choice: which there are came with the sums, after the filter was read."""
+    """Makes the department filter a choice. The departments come with the sums, after the filter was read."""
     choices = {name: name for name in sorted(departments)}
     filters = tuple(
         replace(one, kind="select", options=choices) if one.name == "department" else one for one in spec.filters

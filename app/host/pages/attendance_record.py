@@ -72,7 +72,7 @@ async def delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
 async def _show(ctx: Context, record_id: int, *, headers: dict[str, str] | None = None) -> Response[Any]:
     record = await record_of(ctx, record_id)
     zone = await ctx.zone()
-    # What was made by hand came from nothing else.
+    # A record made by hand has no other source.
     offered = await attendance_queries.links_of(ctx.db, record_id) if record.source == "clock" else []
     links = [link for link in offered if ctx.may(link.permission)]
     return await page(

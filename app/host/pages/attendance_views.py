@@ -23,7 +23,7 @@ from app.web.long_acts.bulk import BulkRows, LongBulk
 
 @dataclass(frozen=True, slots=True)
 class RecordActWords:
-    """The words of an act on records. `label` takes the records; `stands` says why the act leaves one alone."""
+    """The words of an act on records. `label` has a place for the records; `stands` says why the act leaves a record as it is."""
 
     label: str
     past: str
@@ -31,7 +31,7 @@ class RecordActWords:
     consequence: str
 
 
-# Under the status that a record gets, but for deleting.
+# By the status that a record gets; *delete* is the exception.
 ACTS = {
     "approved": RecordActWords(
         "Approve {}",

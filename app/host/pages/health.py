@@ -19,7 +19,7 @@ from app.web.errors import RETRY_AFTER_S, as_refusal
 from app.web.guards import public
 
 log = structlog.get_logger()
-# Who asks waits for some seconds at most, and takes silence for a failure of the process.
+# A caller waits for some seconds at most, and takes silence for a failure of the process.
 PATIENCE_S = 3
 _WRONG = {
     "outgrown": "is too old for its tables: start the newer version",
@@ -37,9 +37,9 @@ async def live() -> dict[str, str]:
 
 @get("/health/ready", guards=[public])
 async def ready(state: State) -> Response[dict[str, Any]]:
-    """Ready means: the database answers in time, has the tables that this program needs, and the process is not about to end. Tables
-    to which a newer program added are no reason: while that is brought in, this one continues. Nor is a portal without a worker: it
-    answers, and `workers` says so."""
+    """Ready means: the database answers in time, has the tables that this program needs, and the process is not about to end.
+    Tables that a newer program extended count as ready: this program continues during an update. So does a portal without a
+    worker: it answers, and `workers` says so."""
     parts: Parts = state.parts
     if parts.leaving.has_begun:
         return _not_ready("is stopping")

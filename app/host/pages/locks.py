@@ -138,14 +138,14 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _said(ctx: Context, days: Sequence[date], is_now: str, was: str) -> Response[Any]:
-    """What became of the days; another person may have done it while this one was asked."""
+    """What became of the days. Another person may have changed them while this one was asked."""
     if not days:
         return await done(ctx, "/attendance/locks", f"These days are {was} already.", level="info")
     return await done(ctx, "/attendance/locks", f"{count(len(days), 'day is', 'days are')} {is_now}.")
 
 
 def _between(days: list[date], zone: PageZone) -> str:
-    """Which days, ascending, as far as a sentence holds them."""
+    """The days in ascending order, as many as fit into a sentence."""
     stretches = len(day_locks.stretches(days))
     apart = f", in {stretches:,} stretches" if stretches > 1 else ""
     return f"{zone.days(days[0], days[-1])}{apart}."

@@ -1,7 +1,7 @@
 """`/metrics` for Prometheus: requests, durations and connections of the web processes, and the jobs of all workspaces.
 
 Reached from the machine itself, or with a token of scope `metrics:read`. The processes of one `serve` share a folder
-(commands/shared_figures.py), so each answers for all of them. Those of another machine are asked there.
+(commands/shared_figures.py), so each answers for all of them. Ask another machine for its own.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ SECONDS = Histogram(
     ["kind"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
-# Of a process that has died, it does not count.
+# The value of a dead process does not count.
 CONNECTIONS = Gauge(
     "muster_db_connections", "Database connections of the web processes.", ["state"], multiprocess_mode="livesum"
 )
@@ -125,7 +125,7 @@ def _counted() -> CollectorRegistry:
 
 @asynccontextmanager
 async def noting_connections(database: Database) -> AsyncIterator[None]:
-    """Keeps the number of connections in the folder, where another process that is asked finds it."""
+    """Keeps the number of connections in the folder, where the process that is asked finds it."""
 
     async def keep_noting() -> None:
         while True:
@@ -181,7 +181,8 @@ async def _jobs(db: AsyncSession) -> list[Measure]:
 
 
 async def _done(db: AsyncSession) -> list[Measure]:
-    """Of each kind of work: how long ago it last succeeded, where that is longest ago. A stuck sync of any workspace shows."""
+    """For each kind of work: how long ago it last succeeded, in the workspace where that is longest ago. So a stuck sync of any
+    workspace shows."""
     latest = select(Job.name, func.max(Job.finished_at).label("at")).where(
         Job.status == "done", Job.finished_at.is_not(None)
     )
@@ -193,7 +194,7 @@ async def _done(db: AsyncSession) -> list[Measure]:
 
 
 async def _problems(db: AsyncSession) -> list[Measure]:
-    """From the counts that are kept: a kind that no problem was ever found of has none."""
+    """From the stored counts: a kind without a single problem so far has none."""
     found = await counting.open_everywhere(db)
     text = "Open problems of all workspaces."
     return [("muster_problems_open", text, {"kind": kind}, found.get(kind, 0)) for kind in sorted({*kinds(), *found})]

@@ -34,7 +34,7 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def pages(ctx: Context, asked: str) -> tuple[str, list[Found]]:
-    """What the menu offers this person, and what is always there; with nothing asked, all of it."""
+    """What the menu offers this person, and what is always there. With an empty search, all of it."""
     offered = [
         Found(item.url, item.label, group.label, item.icon)
         for group in menu.visible(ctx.request.app.state.menu, ctx)
@@ -45,7 +45,7 @@ async def pages(ctx: Context, asked: str) -> tuple[str, list[Found]]:
     offered.append(Found("/account", "Account", "Password, sessions, tokens", "settings"))
     words = asked.casefold().split()
     fitting = [one for one in offered if all(word in f"{one.title} {one.hint}".casefold() for word in words)]
-    # Those whose name begins with what was typed come first; the menu's order holds otherwise.
+    # Names that begin with the typed text come first; otherwise the order is the menu's.
     return "Pages", sorted(fitting, key=lambda one: not one.title.casefold().startswith(asked.casefold()))
 
 
@@ -137,7 +137,7 @@ async def under_way(ctx: Context, asked: str) -> tuple[str, list[Found]]:
 
 ACTS: list[PaletteAct] = []
 PALETTE_SOURCES: list[PaletteSource] = [pages, under_way, acts, problems, people, users, apps]
-# Those that answer while nothing is typed.
+# The sources that answer before anything is typed.
 UNASKED: tuple[PaletteSource, ...] = (under_way, pages)
 
 

@@ -100,7 +100,7 @@ SPEC = ListSpec(
 
 @dataclass(frozen=True, slots=True)
 class EmployeeAct:
-    """An act on people. `open_to`: those whom it can change; the others of a selection stay as they are."""
+    """An act on people. `open_to`: the people whom it can change; others of a selection stay as they are."""
 
     verb: Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[int]]]
     open_to: ColumnElement[bool]

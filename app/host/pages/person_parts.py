@@ -1,6 +1,6 @@
-"""What a person's page tells beside the person: the account and the records of the host, and what other modules know.
+"""What a person's page shows beside the person: the account and the records of the host, and what other modules know.
 
-Each part is told only to who may open the same on its own page.
+Each part is shown only to people who may open it on its own page.
 """
 
 from sqlalchemy import select

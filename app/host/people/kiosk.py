@@ -46,7 +46,7 @@ async def enrol(db: AsyncSession, actor: Actor, code: str, employee_id: int) -> 
 
 
 async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[str]:
-    """The codes that are free now."""
+    """Removes enrolments. Returns the codes that are free now."""
     chosen = delete(KioskEnrolment).where(among(KioskEnrolment.id, ids))
     gone = chosen.returning(KioskEnrolment.code, KioskEnrolment.employee_id)
     rows = (await db.execute(gone)).all()

@@ -45,7 +45,7 @@ class EmployeeDetails:
 
 
 def cleaned(details: EmployeeDetails) -> EmployeeDetails:
-    """Trimmed, with nothing for an empty text and the e-mail in lower case. Raises Invalid with what is wrong."""
+    """Trimmed, with None for an empty text and the e-mail in lower case. Raises Invalid with what is wrong."""
     texts: dict[str, Any] = {}
     for name in LONGEST:
         text = trimmed(getattr(details, name) or "")
@@ -145,7 +145,7 @@ async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int
 
 
 async def restore(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
-    """Takes a deletion back; kiosk codes must be enrolled again. Returns whom it changed."""
+    """Undoes a deletion; kiosk codes must be enrolled again. Returns whom it changed."""
     found = among(Employee.id, ids) & Employee.deleted_at.is_not(None)
     changed = await _set(db, found, deleted_at=None)
     changes = [AuditedChange(one, {"deleted": True}, {"deleted": False}) for one in changed]

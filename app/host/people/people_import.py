@@ -59,7 +59,7 @@ class FileLine:
 
 @dataclass(slots=True)
 class _Plan:
-    """What the lines come to, before anything is written."""
+    """What the lines will change, before anything is written."""
 
     problems: list[FieldError] = field(default_factory=list)
     added: list[EmployeeDetails] = field(default_factory=list)
@@ -85,7 +85,8 @@ async def import_csv(db: AsyncSession, actor: Actor, data: bytes) -> PeopleImpor
 
 
 def read(data: bytes) -> tuple[list[FileLine], list[FieldError]]:
-    """The lines of a file, and what is wrong with those that can't be read. Raises Invalid for a file that is not such a list."""
+    """The lines of a file, and what is wrong with the unreadable ones. Raises Invalid for a file that is not a list of
+    employees."""
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -110,7 +111,8 @@ def read(data: bytes) -> tuple[list[FileLine], list[FieldError]]:
 
 
 def person_key(id_number: str, name: str) -> Key:
-    """How a line finds its employee: the ID number as it compares everywhere, the name apart from case and spaces."""
+    """How a line finds its employee: by the ID number as it is compared everywhere, and by the name without regard to case and
+    spaces."""
     return id_number_key(id_number), " ".join(unicodedata.normalize("NFC", name).split()).casefold()
 
 
@@ -171,7 +173,7 @@ async def _users(db: AsyncSession) -> dict[str, int]:
 def _judge(
     plan: _Plan, line: FileLine, person: Employee | None, holders: Mapping[str, int], users: Mapping[str, int]
 ) -> None:
-    """Adds what one line comes to."""
+    """Adds the changes of one line to the plan."""
     before = len(plan.problems)
     details = _details(plan, line, person, users)
     code = _code(plan, line, person, holders)
@@ -214,7 +216,7 @@ def _details(plan: _Plan, line: FileLine, person: Employee | None, users: Mappin
 
 
 def _code(plan: _Plan, line: FileLine, person: Employee | None, holders: Mapping[str, int]) -> str | None:
-    """The kiosk code that this line enrols, None when there is none or the person has it already."""
+    """The kiosk code that this line enrols; None when it names none, or the person has it already."""
     if not line.cells.get("kiosk_code"):
         return None
     try:

@@ -1,4 +1,5 @@
-"""The backup is overdue: no call came to the address that backups call, for longer than a person said. The next call closes it."""
+"""The backup is overdue: no backup called its address for longer than the hours that a person set. The next call closes the
+problem."""
 
 from datetime import datetime
 from typing import Final

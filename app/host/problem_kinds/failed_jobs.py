@@ -29,7 +29,7 @@ async def look_after_failure(database: Database, workspace: str) -> None:
 
 
 async def look_after_success(database: Database, workspace: str) -> None:
-    """One small statement where no job has a problem."""
+    """One small statement when no job has a problem."""
     async with database.transaction(workspace) as db:
         if await counting.open_here(db, BOTH):
             await looking.look(db, BOTH)
@@ -89,7 +89,7 @@ def _same_work(key: Any) -> ColumnElement[str]:
 
 
 def _unsettled() -> ColumnElement[bool]:
-    """Failed; or tried again by a person, without success so far: then the problem that there is stays open."""
+    """Failed, or tried again by a person without success so far: then an existing problem stays open."""
     tried_again = and_(
         _IS_OPEN,
         Job.error.is_not(None),
@@ -104,7 +104,7 @@ def _unsettled() -> ColumnElement[bool]:
 
 _TOLD = {name: kind.problem for name, kind in KINDS.items() if kind.problem}
 _WORK = _same_work(Job.key).label("work")
-# Of each work the latest failure alone: a job that fails for weeks has thousands.
+# Only the latest failure of each work: a job that fails for weeks has thousands.
 _LATEST = (
     select(Job.id, Job.name, _WORK, Job.error, Job.finished_at)
     .where(Job.workspace == WORKSPACE, Job.name.in_(sorted(_TOLD)), _unsettled())

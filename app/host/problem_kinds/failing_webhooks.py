@@ -1,4 +1,4 @@
-"""Webhooks that fail several times in a row, or that Muster has switched off. One that arrives closes it."""
+"""Webhooks that fail several times in a row, or that Muster has switched off. An event that arrives closes the problem."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,6 +1,6 @@
 """Sealed values that no key opens: a key of MUSTER_SECRET_KEYS is missing, or the data is of another installation.
 
-Which columns are sealed is known further up: `app.wiring` offers what examines them.
+`app.wiring` registers the function that examines all sealed columns.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ MISSING = "key_missing"
 JOB = "keys_check"
 CHECKED_EVERY = timedelta(days=1)
 NAMED = 3
-# Gives where something is that does not open.
+# Returns the places of values that no key opens.
 Examine = Callable[[Database, KeyRing], Awaitable[Sequence[str]]]
 _examiners: list[Examine] = []
 
@@ -36,7 +36,7 @@ def offer(examine: Examine) -> None:
 
 
 async def check(parts: Parts) -> None:
-    """Tries every sealed value of all workspaces, and tells of those that do not open."""
+    """Tries every sealed value of all workspaces, and reports those that do not open."""
     closed = [place for examine in _examiners for place in await examine(parts.database, parts.keys)]
     async with parts.database.transaction(PLATFORM) as db:
         await looking.tell(db, {MISSING}, found_in(closed))

@@ -1,4 +1,4 @@
-"""Workers that are gone, and work that waits for too long. On the platform alone: they serve all workspaces.
+"""Workers that are gone, and work that waits for too long. Only on the platform, because workers serve all workspaces.
 
 A sweep is a job of a worker, so it can't find these in time. A process that shows problems looks for them first (`look_without_worker`).
 """
@@ -35,7 +35,7 @@ def detect_gone(fact: Fact, now: datetime) -> Finding | None:
 
 
 def detect_stuck(fact: Fact, now: datetime) -> Finding | None:
-    """`since` is when the job that waits longest became due, None where none waits."""
+    """`since` is when the job that waits longest became due; None when none waits."""
     if fact.since is None or now - fact.since < STUCK_AFTER:
         return None
     minutes = nearest(STUCK_AFTER / _MINUTE)
@@ -88,6 +88,6 @@ WORKERS = (
 
 
 async def look_without_worker(db: AsyncSession) -> None:
-    """On the platform, where no worker was heard of lately. One statement where all is well."""
+    """On the platform, when no worker gave a sign of life lately. One statement when all is well."""
     if workspace_of(db) == PLATFORM and not await db.scalar(select(_ALIVE)):
         await looking.look(db, {GONE, STUCK})

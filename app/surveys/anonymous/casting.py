@@ -38,7 +38,7 @@ async def cast(
     entry: Entry,
     said: tuple[Iterable[Answered], str | None],
 ) -> BallotToCast | None:
-    """What the person answered, and their group where the survey has a split. None where the version is closed."""
+    """What the person answered, and their group where the survey has a split. None when the version is closed."""
     key = await _key(connection, workspace, keys, entry)
     if key["sealed_key"] is None:
         return None

@@ -96,7 +96,7 @@ def _is_over(now: datetime) -> ColumnElement[bool]:
 
 
 async def _held_key(db: AsyncSession, one: AnonymousVersion, now: datetime) -> BallotKey | None:
-    """The key of the version, held so that no further answer comes; a destroyed one where there was no answer. None where another
+    """The key of the version, held so that no further answer comes; a destroyed one where there was no answer. None when another
     closing was first."""
     about = {"survey_id": one.survey_id, "version": one.version}
     made = insert(BallotKey).values(**about, destroyed_at=now).on_conflict_do_nothing().returning(BallotKey.id)

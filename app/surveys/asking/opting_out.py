@@ -12,7 +12,7 @@ _before = Response.__table__.alias("opted_out")
 
 
 def opted_out(survey: FromClause, person: ColumnElement[Any]) -> ColumnElement[bool]:
-    """True where they opted out of an earlier round. A survey without rounds costs no look into the ledger: CASE alone promises that."""
+    """True when they opted out of an earlier round. A survey without rounds costs no look into the ledger: CASE alone promises that."""
     earlier = exists().where(
         _before.c.survey_id == survey.c.id,
         _before.c.user_id == person,
@@ -30,6 +30,6 @@ def outcome(survey: FromClause, row: FromClause, person: ColumnElement[Any]) -> 
 
 
 def at_all(survey: FromClause, row: FromClause, person: ColumnElement[Any]) -> ColumnElement[bool]:
-    """True where nothing is left to ask them: they responded to this version, or opted out of an earlier round."""
+    """True when nothing is left to ask them: they responded to this version, or opted out of an earlier round."""
     mine = and_(row.c.survey_id == survey.c.id, row.c.version == survey.c.version, row.c.user_id == person)
     return exists().where(mine) | opted_out(survey, person)

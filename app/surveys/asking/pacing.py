@@ -27,7 +27,7 @@ _DONE = {
 
 # Every call makes one of each for every published survey, and a dataclass takes eight times as long.
 class Offer(msgspec.Struct, frozen=True):
-    """One survey as it is now. `workspace` is where it lives; pacing is None where it is required; `needs` is what an app must be able
+    """One survey as it is now. `workspace` is where it lives; pacing is None when it is required; `needs` is what an app must be able
     to show to be handed it (`question_details.ABILITIES`), which decides nothing about the portal."""
 
     workspace: str

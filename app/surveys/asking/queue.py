@@ -103,7 +103,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """What the prompt shows, None where nothing waits. It is `number` of `total`, those acted on included; `open` counts what the
+    """What the prompt shows, None when nothing waits. It is `number` of `total`, those acted on included; `open` counts what the
     person may answer now, whatever pacing says."""
 
     item: Item | None

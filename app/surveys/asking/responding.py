@@ -46,7 +46,7 @@ Apart = tuple[tuple[Answered, ...], str | None]
 
 @dataclass(frozen=True, slots=True)
 class SentReply:
-    """What was sent. `version` and `content_hash` say which words the person saw, `language` in which language, None where the sender does not
+    """What was sent. `version` and `content_hash` say which words the person saw, `language` in which language, None when the sender does not
     tell. The portal sends options in the survey's own words whatever the person reads (`in_own_words`), an app as the person reads them."""
 
     survey: UUID

@@ -66,8 +66,8 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A single survey with its words, and the person's number and key in its workspace: the number None where it must
-    be given first, the key None where they have none. `is_noted` says whether every
+    """A single survey with its words, and the person's number and key in its workspace: the number None when it must
+    be given first, the key None when they have none. `is_noted` says whether every
     app that was handed this version left a note of it."""
 
     situation: Situation
@@ -228,7 +228,7 @@ async def published(db: AsyncSession, user_id: int, now: datetime, gap_hours: in
 
 
 async def one(db: AsyncSession, user_id: int, uid: UUID, languages: Iterable[str] = ()) -> Met | None:
-    """The survey whatever its status, and its words; None where this workspace has none of that uid. `languages` are tags of what the
+    """The survey whatever its status, and its words; None when this workspace has none of that uid. `languages` are tags of what the
     person reads, best first."""
     row = await _ONE.row(driver(db), {"user": user_id, "uid": uid, "tags": candidates(languages)})
     if row is None:

@@ -161,7 +161,7 @@ class RecordedEntry:
 @dataclass(frozen=True, slots=True)
 class Worded:
     """What an entry needs to know of its wording, and of its person: the type of each question by its id, in their order; the
-    person's number, None where it must be given first; their key, None where they have none here."""
+    person's number, None when it must be given first; their key, None where they have none here."""
 
     types: Mapping[str, str]
     person: int | None
@@ -201,7 +201,7 @@ async def write(
 ) -> RecordedEntry | None:
     """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
     (`app.db.session.alone`), no process waits for this one while the ledger is held. The person gets a key before that, where they
-    have none, and a number where theirs is another's. `ballot` is written with the row, or not at all. Nothing of it waits for the disk. None where nothing was written: `winner` says why."""
+    have none, and a number where theirs is another's. `ballot` is written with the row, or not at all. Nothing of it waits for the disk. None when nothing was written: `winner` says why."""
     texts = _free_texts(entry, worded.types)
     told = _personal(entry, texts)
     person = await people.give(connection, workspace, entry.user_id) if worded.person is None else worded.person

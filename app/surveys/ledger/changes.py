@@ -117,7 +117,7 @@ class RecordedChange:
 
 
 async def write(connection: asyncpg.Connection, workspace: str, keys: KeyRing, change: Change) -> RecordedChange | None:
-    """Puts it at the end of the chain by one statement, as `append.write` does. None where nothing was written: another change of this
+    """Puts it at the end of the chain by one statement, as `append.write` does. None when nothing was written: another change of this
     agreement came first, or its version is no longer asked and can't be agreed to again."""
     agreement, sealed, key = change.agreement, None, change.agreement.key
     if change.evidence:

@@ -85,7 +85,7 @@ Report = Callable[[int, int], None]
 @dataclass(frozen=True, slots=True)
 class LedgerVerdict:
     """`rows` fit, the last of them with the hash `head` (hex). `number` is the row that `problem` is about, None for a problem
-    of no row; both are None where everything fits."""
+    of no row; both are None when everything fits."""
 
     rows: int
     head: str

@@ -36,7 +36,7 @@ class ResponseRow(NamedTuple):
 
 
 class ChangeRow(NamedTuple):
-    """A row of survey_changes, with what the response that it names says, None where there is none."""
+    """A row of survey_changes, with what the response that it names says, None when there is none."""
 
     number: int
     kind: str
@@ -79,7 +79,7 @@ class WalkedWording:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What rows are held against. `results` are the hashes of what closed versions came to, None where they are not checked. `noted` has the heads of the audit by number: the hash, and when it was noted. `hidden` is the
+    """What rows are held against. `results` are the hashes of what closed versions came to, None when they are not checked. `noted` has the heads of the audit by number: the hash, and when it was noted. `hidden` is the
     first row under a tombstone that nothing may have laid there."""
 
     surveys: Mapping[int, str]

@@ -13,7 +13,7 @@ NEVER_CLOSED = "survey_results holds results of version {version} of survey {sur
 
 class ClosingWalk:
     """What was met so far: how many answered each version, and which are closed. `results` are the hashes of what survey_results holds,
-    None where they were not read."""
+    None when they were not read."""
 
     def __init__(self, results: Mapping[VersionId, str] | None) -> None:
         self._results = results

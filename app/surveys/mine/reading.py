@@ -90,7 +90,7 @@ class MyChange:
 @dataclass(frozen=True, slots=True)
 class MyAnswer:
     """One response of the person. `outcome` is what they said, `standing` what holds now. `why_not` is why an agreement that was
-    withdrawn can't be given again, as a reason of `words.WHY_NOT`; None where it can, and for everything else."""
+    withdrawn can't be given again, as a reason of `words.WHY_NOT`; None when it can, and for everything else."""
 
     workspace: str
     receipt: str
@@ -159,7 +159,7 @@ async def find(who: Respondent, within: Transactions, receipt: bytes) -> MyAnswe
 
 
 async def one(db: AsyncSession, who: Respondent, keys: KeyRing, receipt: bytes) -> MyAnswer | None:
-    """The same in the workspace of `db` alone; None where it has none."""
+    """The same in the workspace of `db` alone; None when it has none."""
     found = await _read(db, who, keys, _ROWS.where(Response.row_hash == receipt))
     return found[0][1] if found else None
 

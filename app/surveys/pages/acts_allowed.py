@@ -38,7 +38,7 @@ def allowed(
 
 
 def hindrance(act: str, stored: Stored, ceiling: str, now: datetime) -> Hindrance | None:
-    """Why publish, archive or delete leaves one of many surveys as it is; None where it does not."""
+    """Why publish, archive or delete leaves one of many surveys as it is; None when it does not."""
     if why := _BY_STATUS.get((act, stored.status)):
         return why
     if act == "delete" and stored.answered:

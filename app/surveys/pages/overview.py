@@ -87,7 +87,7 @@ def began_late(pair: PeriodPair, since: date | None, words: str) -> str:
 
 
 def before_of(by_day: Mapping[date, int], day: date, pair: PeriodPair, unknown: str) -> int | None:
-    """What the counterpart of a day came to; None where the days before are not known."""
+    """What the counterpart of a day came to; None when the days before are not known."""
     return None if unknown or pair.earlier is None else by_day.get(day - timedelta(days=pair.length), 0)
 
 

@@ -79,7 +79,7 @@ def _shown(found: Current) -> Shown | None:
 async def _page(
     ctx: Context, shown: Shown | None, said: PromptNotice, *, status: int = 200, open_now: int | None = None
 ) -> Response[str]:
-    """`open_now` None where that was not counted: the number in the menu stays."""
+    """`open_now` None when that was not counted: the number in the menu stays."""
     return await page(
         ctx, "surveys/prompt.html", fragment="prompt", status=status, shown=shown, said=said, open_now=open_now
     )

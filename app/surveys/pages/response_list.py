@@ -200,7 +200,7 @@ async def frame(ctx: Context) -> ResponseListFrame:
 
 
 def _searched(query: Any) -> str | None:
-    """The text of the search, None where there is none or it can't be read (the list says so)."""
+    """The text of the search, None when there is none or it can't be read (the list says so)."""
     text: str | None = lists.asked(replace(SPEC, filters=FILTERS[:1]), query).values.get("q")
     return text
 

@@ -17,7 +17,7 @@ class Figure:
     """Of some ratings: `n` of them, their mean to two places, and how many have 5, 4, 3, 2 and 1 stars.
 
     `latest_mean` counts only the latest rating of each person and app, `people` of them, so that who rates daily does not
-    outvote a hundred. `key` is the app's uid or the platform's word; means are None where n is 0.
+    outvote a hundred. `key` is the app's uid or the platform's word; means are None when n is 0.
     """
 
     key: str

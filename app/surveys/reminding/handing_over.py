@@ -144,7 +144,7 @@ async def _post(db: AsyncSession, parts: Parts, row: Any) -> bool:
 
 
 async def write_letter(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
-    """None where the person has answered meanwhile, or it is over. Where its start was moved, or surveys were switched off, the mail goes
+    """None when the person has answered meanwhile, or it is over. Where its start was moved, or surveys were switched off, the mail goes
     back to those that wait."""
     theirs = and_(
         Survey.uid == UUID(mail.facts["survey"]),

@@ -26,7 +26,7 @@ class Reminding:
         return self.opened_at + timedelta(days=self.remind_days) * turn
 
     def turn_due(self, now: datetime) -> int | None:
-        """The reminder that everybody is due now who has not answered; None where none is. Of two that were missed, the second alone."""
+        """The reminder that everybody is due now who has not answered; None when none is. Of two that were missed, the second alone."""
         if self.ends_at is not None and now >= self.ends_at:
             return None
         turns = range(self.reminded + 1, MOST_REMINDERS + 1)

@@ -42,7 +42,7 @@ def choices(question: AskedQuestion) -> tuple[str, ...]:
 
 
 def counts_as(question: AskedQuestion) -> Callable[[str], Decimal] | None:
-    """What an answer, as `survey_answers` holds it, counts as in a mean; None where answers are no numbers."""
+    """What an answer, as `survey_answers` holds it, counts as in a mean; None when answers are no numbers."""
     if question.type in NUMERIC:
         return Decimal
     counted = numbers(question)
@@ -50,7 +50,7 @@ def counts_as(question: AskedQuestion) -> Callable[[str], Decimal] | None:
 
 
 def numbers(question: AskedQuestion) -> Mapping[str, Decimal] | None:
-    """The options of a scale as numbers; None where one of them is none, or the question is of another type."""
+    """The options of a scale as numbers; None when one of them is none, or the question is of another type."""
     if question.type != "scale" or not all(_NUMBER.fullmatch(one.strip()) for one in question.options):
         return None
     return {one: Decimal(one.strip().replace("−", "-").replace(",", ".")) for one in question.options}

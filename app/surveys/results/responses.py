@@ -51,7 +51,7 @@ class ReadWording(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """One answer. `value` is None when a free text can no longer be read; `type` is that of the question, None where the row does not
+    """One answer. `value` is None when a free text can no longer be read; `type` is that of the question, None when the row does not
     tell."""
 
     question: str

@@ -151,7 +151,7 @@ def _read(kept: Mapping[str, Any], counted_at: datetime) -> Split:
 
 
 async def _rest(db: AsyncSession, scope: TallyScope, kept: Mapping[str, Any]) -> ColumnElement[bool] | None:
-    """Which responses came since. None where they cannot be added: too many to look through, an agreement that changed, or a question of
+    """Which responses came since. None when they cannot be added: too many to look through, an agreement that changed, or a question of
     which means and medians alone are kept."""
     counted = kept.get("head")
     if counted is None or kept["middles"]:

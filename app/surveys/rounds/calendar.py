@@ -60,7 +60,7 @@ def due(repeat: Repeat, after: date, now: datetime, zone: ZoneInfo) -> Round | N
 
 
 def following(repeat: Repeat, after: date, now: datetime, zone: ZoneInfo) -> Round | None:
-    """The next round that opens: one that is due now, or the first later one; None where there is none left."""
+    """The next round that opens: one that is due now, or the first later one; None when there is none left."""
     if found := due(repeat, after, now, zone):
         return found
     number = latest(repeat, max(after, now.astimezone(zone).date())) + 1
@@ -68,7 +68,7 @@ def following(repeat: Repeat, after: date, now: datetime, zone: ZoneInfo) -> Rou
 
 
 def joined(repeat: Repeat, now: datetime, zone: ZoneInfo) -> Round | None:
-    """The round that a version belongs to which is published now: the one that is open, or the next one; None where all are over."""
+    """The round that a version belongs to which is published now: the one that is open, or the next one; None when all are over."""
     return following(repeat, date.min, now, zone)
 
 

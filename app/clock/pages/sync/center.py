@@ -39,7 +39,7 @@ from app.web.transport import streams
 SEES = Requires("clock.sync.view", module="clock")
 URL = "/clock_sync"
 LOOK_S = 1.0
-# Browsers connect again by themselves, and then the session and its rights are looked at again.
+# Browsers connect again by themselves, and then the session and its rights are checked again.
 LONGEST_STREAM_S = 600.0
 BASE: Select[Any] = select(*SyncRun.__table__.c)
 

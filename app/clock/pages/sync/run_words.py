@@ -46,7 +46,7 @@ LEVELS = {"succeeded": "success", "failed": "danger", "partial": "warning", "tru
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """`resource` and `detail` say what is being done now; numbers are None where nothing is known. Seconds are whole."""
+    """`resource` and `detail` say what is being done now; numbers are None when nothing is known. Seconds are whole."""
 
     id: int
     status: str

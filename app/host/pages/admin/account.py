@@ -1,4 +1,4 @@
-"""`/account`: one's own password, second factor, sessions and tokens. Everybody who is signed in has it. Passkeys: passkeys."""
+"""`/account`: one's own password, second factor, sessions and tokens, for everybody who is signed in. Passkeys: passkeys."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -198,8 +198,7 @@ async def confirmed(ctx: Context, form: Bound) -> Bound:
 
 
 async def begin_anew(ctx: Context) -> int:
-    """A password or second factor changed: this browser gets a new session id, the other sessions end. Returns how many
-    did."""
+    """A password or second factor changed: this browser gets a new session id, the other sessions end. Returns how many ended."""
     ended = await end_other_sessions(ctx.db, ctx.user.id, keep=ctx.user.session_key)
     await sessions.renew(ctx)
     return ended
@@ -236,7 +235,7 @@ def _revoked(number: int) -> str:
 
 
 def _maker(token: Any) -> str:
-    """Who made it, for its owner; "" where that was not kept."""
+    """Who made it, for its owner; "" when that was not kept."""
     if token.made_by is None:
         return ""
     if token.made_by_id is None:
@@ -264,7 +263,7 @@ async def _recovery_page(ctx: Context, form: Bound, *, status: int = 200) -> Res
 
 
 async def _codes_page(ctx: Context, codes: list[str], told: str) -> Response[str]:
-    """The only time that they are shown: what is stored are their hashes."""
+    """Shows them for the only time: only their hashes are stored."""
     return shown_once(await page(ctx, "host/account_recovery_codes.html", codes=codes, told=told))
 
 
@@ -286,7 +285,7 @@ async def _setup_page(ctx: Context, form: Bound, sealed: str, *, status: int = 2
 
 
 def _qr(address: str) -> Markup:
-    """Dark on light in either theme: many apps read nothing else."""
+    """Dark on light in either theme, because many apps cannot read anything else."""
     code = segno.make(address, micro=False)
     drawn = code.svg_inline(
         title=spoken()(QR_TITLE), dark="#000", light="#fff", border=4, omitsize=True, svgclass=None, lineclass=None

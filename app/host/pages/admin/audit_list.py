@@ -50,7 +50,7 @@ def rows(workspace: str) -> Select[Any]:
 
 
 def keys(workspace: str) -> Select[Any]:
-    """The ids of the same, without the names."""
+    """Only the ids of the same entries, without the names."""
     return select(AuditEntry.id).where(AuditEntry.workspace == workspace)
 
 
@@ -83,18 +83,19 @@ def who(row: Any) -> str:
 
 
 def on_what(row: Any, zone: PageZone | None = None) -> str:
-    """As a page says it, in its `zone`, or as a file does without one."""
+    """As a page says it, in its `zone`; without a zone as a file says it."""
     subject = days_in_words(row.subject_id, zone) if zone else row.subject_id
     return subject_label(row.subject_type, subject, row.subject_name, erased=row.subject_erased)
 
 
 def _act(text: str) -> Condition:
-    """Words of its label, or how its name begins: `user.e`. Named one by one, so that an index finds the few of a rare one."""
+    """Acts by words of their label, or by how their name begins: `user.e`. The acts are named one by one, so that an index finds
+    the few entries of a rare one."""
     return AuditEntry.act.in_([*acts_named(text), text])
 
 
 def _actor(text: str) -> Condition:
-    """By the name of the person or of the token. Erased people are found as such, and under no name."""
+    """By the name of the person or of the token. Erased people are found as *Erased person*, and not by a name."""
     named = contains(AuditEntry.actor_name, AuditEntry.actor_token)(text)
     erased = was_erased(AuditEntry.actor_id)
     return or_(and_(named, ~erased), erased if text.casefold() in ERASED_PERSON.casefold() else false())
@@ -139,7 +140,7 @@ def _numbered(kind: str, number: int) -> tuple[Ids, Ids]:
 
 
 def _named(workspace: str, text: str) -> tuple[Ids, Ids]:
-    """The same of all people with such a name, on the account or as a person. Erased people have none."""
+    """The same for all people with such a name, on the account or as an employee. Erased people have no name."""
     staff = and_(contains(Employee.name)(text), ~was_erased(Employee.user_id))
     here = and_(User.workspace == workspace, ~was_erased(User.id))
     accounts = and_(here, contains(User.name, User.email)(text))
@@ -177,7 +178,7 @@ SPEC = ListSpec(
 
 
 def spec(workspace: str, here: ZoneInfo) -> ListSpec:
-    """People are those of the workspace, and a day is one of its zone, both ends included."""
+    """The people are those of the workspace. Days are in its zone, both ends included."""
 
     def within(days: tuple[date | None, date | None]) -> Condition:
         return on_days(AuditEntry.at, days, here)

@@ -1,4 +1,5 @@
-"""`/sign-in/forgot`: a person who forgot the password asks for a link by mail. The answer is the same for every address."""
+"""`/sign-in/forgot`: a person who forgot the password asks for a link by mail. The answer is the same for every e-mail
+address."""
 
 from typing import Any
 

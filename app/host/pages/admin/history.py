@@ -16,7 +16,7 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """`changes` are (field, before, after) as text; none where something was made or has no values to compare."""
+    """`changes` are (field, before, after) as text; empty when something was made, or has no values to compare."""
 
     at: datetime
     by: str

@@ -176,7 +176,7 @@ def _base(ctx: Context) -> Select[Any]:
 
 
 async def _workers(ctx: Context, now: datetime) -> list[dict[str, Any]]:
-    """Workers serve all workspaces; on which machines they run is for the platform alone."""
+    """Workers serve all workspaces. Only the platform sees on which machines they run."""
     statement = select(
         WorkerHeartbeat.worker,
         WorkerHeartbeat.host,

@@ -13,7 +13,7 @@ from app.web.pages import page, shown_once
 
 @dataclass(frozen=True, slots=True)
 class LinkOwner:
-    """Whose link it is. `way` are (label, address) of the pages above; `home` is where *Done* leads."""
+    """The owner of the link. `way` are (label, address) of the pages above; `home` is where *Done* leads."""
 
     id: int
     name: str
@@ -23,7 +23,7 @@ class LinkOwner:
 
 
 async def link_page(ctx: Context, owner: LinkOwner, secret: str) -> Response[str]:
-    """The only time that the link is shown: what is stored is its hash."""
+    """Shows the link for the only time: only its hash is stored."""
     link = f"{ctx.parts.settings.base_url}/welcome/{secret}"
     mailed = await send_link(ctx.parts, ctx.db, owner.id, secret)
     shown = await page(ctx, "host/admin/user_link.html", link=link, days=LINK_LIFE.days, owner=owner, mailed=mailed)

@@ -1,4 +1,5 @@
-"""The form of `/account/notifications`: what its fields are, and what they mean. Who may not see problems has the topics of mails alone."""
+"""The form of `/account/notifications`: its fields, and what they mean. A person who may not see problems has only the topics of
+mails."""
 
 from collections.abc import Collection, Sequence
 from datetime import time
@@ -60,7 +61,7 @@ def topics_in(form: Bound) -> Sequence[str]:
 
 
 def shown(rules: AlertRules, ended: Collection[str]) -> dict[str, Any]:
-    """What stands in the fields. `ended` are topics that the person has ended."""
+    """The values of the fields. `ended` are topics that the person has ended."""
     quiet, digest = rules.quiet, rules.digest
     severities = {name: getattr(rules, name) for name in SEVERITIES}
     return {
@@ -79,7 +80,7 @@ def shown(rules: AlertRules, ended: Collection[str]) -> dict[str, Any]:
 
 
 def rules_in(form: Bound, before: AlertRules | None) -> AlertRules:
-    """What was chosen earlier for kinds that the person does not see now stays. Raises Invalid."""
+    """Choices for kinds that the person does not see now stay as they are. Raises Invalid."""
     critical, warning, info = (SeverityRule(form[name], form[f"{name}_after"]) for name in SEVERITIES)
     return AlertRules(
         critical,
@@ -93,7 +94,7 @@ def rules_in(form: Bound, before: AlertRules | None) -> AlertRules:
 
 
 def _kinds_of(form: Bound, before: AlertRules | None) -> dict[str, Pace]:
-    """Those that do not follow their severity."""
+    """The kinds that do not follow their severity."""
     posted = {name.removeprefix(OF_KIND): form[name] for name in form.fields if name.startswith(OF_KIND)}
     unseen = {name: pace for name, pace in (before.kinds if before else {}).items() if name not in posted}
     return unseen | {name: pace for name, pace in posted.items() if pace in PACES}

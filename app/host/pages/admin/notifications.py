@@ -1,4 +1,4 @@
-"""`/account/notifications`: which mails one gets, and of which problems one is told when. Everybody who is signed in has it."""
+"""`/account/notifications`: which mails a person gets, and when they hear of which problems. For everybody who is signed in."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""`/admin/policies`: what is on in this workspace. What each switch stops: app.web.guards, app.api.tokens, the surveys."""
+"""`/admin/policies`: what is switched on in this workspace. The switches act in app.web.guards, app.api.tokens and the
+surveys."""
 
 from typing import Any
 
@@ -15,7 +16,7 @@ from app.web.guards import Requires
 from app.web.pages import done, page
 
 MAY = Requires("admin.policies")
-# By the word that a policy names its section with.
+# The sections, by the word with which a policy names one.
 SECTIONS = {
     "modules": (
         "Modules",

@@ -15,7 +15,7 @@ _BY_KEY = {group.key: group for group in GROUPS}
 
 
 class RoleForm(Form):
-    """`own` are the permissions of the person who fills it in, who can give no others."""
+    """`own` are the permissions of the person who fills it in: they can give only these."""
 
     def __init__(self, own: Collection[str]) -> None:
         options = {name: one.label for name, one in EXPLAINED.items()}
@@ -26,7 +26,8 @@ class RoleForm(Form):
         self.own = own
 
     def read(self, posted: FormMultiDict) -> Bound:
-        """Each `all=GROUP` stands for the permissions of the group that the person has. Boxes of permissions are read as they are."""
+        """Each `all=GROUP` stands for those permissions of the group that the person has. Boxes of single permissions are read as
+        they are."""
         wanted = [] if posted.get(TAKE + PERMISSIONS) == THEIRS else posted.getall(ALL, [])
         groups = [_BY_KEY[key] for key in wanted if key in _BY_KEY]
         added = [(PERMISSIONS, one.name) for group in groups for one in group.permissions if one.name in self.own]
@@ -39,7 +40,7 @@ class RoleForm(Form):
 
 @dataclass(frozen=True, slots=True)
 class PermissionBox:
-    """`beyond`: the person does not have it, so a box that is not ticked stays so."""
+    """`beyond`: the person does not have this permission, so they can't tick the box."""
 
     permission: Permission
     ticked: bool
@@ -49,7 +50,7 @@ class PermissionBox:
 
 @dataclass(frozen=True, slots=True)
 class GroupOfBoxes:
-    """`whole` is what the box for all of it says; "" where there is nothing left to choose from."""
+    """`whole` is what the box for the whole group says; "" when there is nothing to choose."""
 
     group: PermissionGroup
     boxes: Sequence[PermissionBox]

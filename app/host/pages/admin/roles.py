@@ -66,7 +66,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/admin/roles/new", guards=[MAY])
 async def new(ctx: NamedDependency[Context]) -> Response[Any]:
-    """Empty, or with `?copy=ID` a copy that is not stored before it is saved."""
+    """An empty form, or with `?copy=ID` a copy, which is stored only when the person saves it."""
     copied = whole(ctx.request.query_params.get("copy", ""), 15)
     if copied is None:
         return await _editor(ctx, _form(ctx).fill())
@@ -124,7 +124,7 @@ async def ask_to_remove(ctx: NamedDependency[Context], role_id: FromPath[int]) -
 async def remove(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Response[Any]:
     role = await roles.find(ctx.db, role_id)
     if (await ctx.form()).get("people", "") != str(role.people):
-        return await _ask(ctx, role)  # somebody came or went since the question was asked
+        return await _ask(ctx, role)  # the number of people changed since the question
     lost = await roles.remove(ctx.db, ctx.actor, role_id, reach=ctx.user.permissions)
     await _begin_anew(ctx, lost)
     who = f" {count(len(lost), 'person', 'people')} lost it." if lost else ""
@@ -160,7 +160,7 @@ async def _ask(ctx: Context, role: Any) -> Response[str]:
 
 
 async def _begin_anew(ctx: Context, user_ids: Sequence[int]) -> None:
-    """Ends the sessions of all people whose rights changed; the acting person's own gets a new id."""
+    """Ends the sessions of all people whose rights changed; the acting person's own session gets a new id."""
     if user_ids:
         await end_all_of(ctx.db, user_ids, keep=ctx.user.session_key)
     if ctx.user.id in user_ids:

@@ -36,7 +36,7 @@ OTP = Text(
     help=marked("The six digits of the app, or a recovery code. Spaces do not matter."),
 )
 FORM = Form(EMAIL, Password("password", marked("Password"), required=True), OTP)
-# They ask for the second step alone: `passed` says that the password was right.
+# These forms ask only for the second step: `passed` says that the password was right.
 PASSED = Text("passed", "Password", longest=1000)
 DIGITS = Form(EMAIL, replace(OTP, required=True), PASSED)
 PASSKEY = Form(EMAIL, OTP, PASSED, Text("passkey", "Passkey", required=True, longest=passkeys.LONGEST_ANSWER))
@@ -107,8 +107,8 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _let_in(ctx: Context, user_id: int, posted: FormMultiDict) -> Redirect:
-    """On to where they wanted to go. What another person wrote here, or long ago, is dropped with the way to it, and the next
-    page says so."""
+    """Leads on to where the person wanted to go. What another person wrote here, or what is old, is dropped, and the next page
+    says so."""
     sealed = str(posted.get(carrying.FIELD, ""))
     found = carrying.opened(ctx.parts.keys, sealed, user_id, datetime.now(UTC)) if sealed else None
     warning = NOT_KEPT if sealed and not found else ""
@@ -119,7 +119,7 @@ async def _let_in(ctx: Context, user_id: int, posted: FormMultiDict) -> Redirect
 
 
 def with_what_was_written(ctx: Context, page_url: str, sealed: str) -> Response[str]:
-    """The form for somebody whose session ended while they wrote."""
+    """The form for a person whose session ended while they wrote."""
     with speaking(ctx.speech):
         html = render(
             "host/sign_in.html", **frame(ctx), flashes=[], form=FORM.fill(), next=_next(page_url), carried=sealed
@@ -215,7 +215,7 @@ async def _form(ctx: Context, form: Bound, *, status: int = 200, **more: Any) ->
 
 
 def _next(target: str) -> str:
-    """Only an address of ours: a link in a mail must not send people elsewhere after they signed in."""
+    """Only an address of this portal: a link in a mail must not lead people elsewhere after they signed in."""
     return target if is_ours(target) else "/"
 
 

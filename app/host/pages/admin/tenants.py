@@ -35,9 +35,9 @@ USERS = select(func.count()).where(User.workspace == Tenant.key).correlate(Tenan
 BASE: Select[Any] = select(
     Tenant.key, Tenant.name, Tenant.ceiling, Tenant.created_at, USERS.label("users"), STATE.label("state")
 )
-# Finds the tenants of a page, for which alone users are counted and administrators are looked for.
+# Finds the tenants of a page: users are counted, and administrators looked for, only for these.
 KEYS: Select[Any] = select(Tenant.key)
-# The same as STATE; written apart, so that no administrators are looked for where it does not depend on them.
+# The same as STATE. It stands apart, so that administrators are looked for only when the state depends on them.
 IN_STATE: dict[str, ColumnElement[bool]] = {
     "active": and_(Tenant.active, HAS_ADMINISTRATOR),
     "no_administrator": and_(Tenant.active, ~HAS_ADMINISTRATOR),
@@ -69,7 +69,7 @@ SPEC = ListSpec(
         Filter("state", "State", IN_STATE.__getitem__, kind="select", options=STATES),
     ),
     empty=Empty("building", "No tenants", "The command below makes the first one, with all its tables."),
-    # Behind its address stand the keys of tenants, which may be any word; so the list itself takes the acts.
+    # Keys of tenants come next in an address, and may be any word. So the address of the list itself takes the acts.
     bulk_url="/admin/tenants",
     bulk=(
         BulkAction("deactivate", "Deactivate", "ban", danger=True),

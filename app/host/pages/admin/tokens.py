@@ -1,4 +1,5 @@
-"""`/admin/tokens`: every API token of the workspace, revoking them, and making one for somebody. Own ones: account."""
+"""`/admin/tokens`: every API token of the workspace: revoking tokens, and making one for another person. A person's own tokens:
+account."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -198,7 +199,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_id: int | None = None) -> Response[str]:
-    """The question before a token is revoked; with `owner_id` about that person's only. Raises NotFound."""
+    """The question before a token is revoked; with `owner_id` only for a token of that person. Raises NotFound."""
     statement = _base(ctx).where(ApiToken.id == token_id)
     if owner_id is not None:
         statement = statement.where(ApiToken.user_id == owner_id)
@@ -220,7 +221,7 @@ async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_i
 
 
 def form_for(ctx: Context, *first: Email) -> Form:
-    """The form of a new token, with the scopes that would do something for the person who fills it in."""
+    """The form of a new token, with the scopes that are of use to the person who fills it in."""
     offered = tokens.offered(ctx.user.permissions, on_platform=ctx.on_platform)
     options = {name: f"{scope.label} ({name}). {scope.explanation}" for name, scope in offered.items()}
     return Form(NAME, *first, replace(SCOPE, options=options), LIFE)

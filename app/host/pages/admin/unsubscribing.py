@@ -13,14 +13,14 @@ from app.web.guards import public
 from app.web.pages import page
 
 
-# Mail programs open links by themselves, to look at what is behind them: this ends nothing.
+# Mail programs open links by themselves to check them, so a GET ends nothing.
 @get("/mail/unsubscribe/{token:str}", guards=[public])
 async def show(ctx: NamedDependency[Context], token: FromPath[str]) -> Response[Any]:
     wish = unsubscribing.wish_of(ctx.parts.keys, token)
     return await _page(ctx, token, wish, ended=await unsubscribing.refuses(ctx.db, wish.user_id, wish.topic))
 
 
-# The token is what allows it: mail programs have no session and no form of ours. The body says nothing that is needed.
+# The token gives the right: mail programs have no session and no form of ours. The body is not read.
 @post("/mail/unsubscribe/{token:str}", guards=[public], status_code=200)
 async def end(ctx: NamedDependency[Context], token: FromPath[str]) -> Response[Any]:
     wish = unsubscribing.wish_of(ctx.parts.keys, token)
@@ -41,5 +41,5 @@ async def _page(ctx: Context, token: str, wish: Wish, *, ended: bool, undone: bo
 
 
 ROUTES = [show, undo]
-# Without the check of a form's token.
+# These come without the token of a form.
 FROM_MAIL = [end]

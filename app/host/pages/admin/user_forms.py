@@ -1,4 +1,4 @@
-"""`/admin/users/new`, `…/edit`, `…/link` and `/admin/users/types`: what is typed about accounts. The list: users."""
+"""`/admin/users/new`, `…/edit`, `…/link` and `/admin/users/types`: the forms of accounts. The list: users."""
 
 from dataclasses import replace
 from typing import Any

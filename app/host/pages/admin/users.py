@@ -118,7 +118,7 @@ async def _person_of(ctx: Context, user_id: int) -> Row[int, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class UserAct:
-    """An act on one account. `verb` answers whether there was anything to do."""
+    """An act on one account. `verb` returns True when there was something to do."""
 
     verb: Callable[[Context, int], Awaitable[object]]
     question: str

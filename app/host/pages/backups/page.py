@@ -65,7 +65,7 @@ async def ask_to_replace(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post(f"{URL}/address", guards=[MAY], status_code=200)
 async def make_address(ctx: NamedDependency[Context]) -> Response[Any]:
-    """The only time that the address is shown: what is stored is the hash of its secret."""
+    """Shows the address for the only time: only the hash of its secret is stored."""
     await hold_name(ctx.db, watch.SUBJECT)
     secret = await watch.make_address(ctx.db, ctx.actor)
     address = f"{ctx.parts.settings.base_url}/ping/{secret}"

@@ -1,6 +1,6 @@
-"""`/ping/<secret>`: a backup says that it was made. Anybody may call it, with GET or POST; the secret is what allows it.
+"""`/ping/<secret>`: a backup says that it was made. Any program may call it, with GET or POST: the secret gives the right.
 
-The address reaches no log: app.logs leaves out what stands behind `/ping/`.
+The secret is never logged: app.logs leaves out what follows `/ping/`.
 """
 
 import time
@@ -45,7 +45,7 @@ async def _note(ctx: Context, secret: str) -> None:
 
 
 def _count(caller: str, now: float) -> None:
-    """Raises RateLimited where this caller called too often."""
+    """Raises RateLimited when this caller called too often."""
     bucket, got_one = request_budget.granted(_buckets.get(caller), now, PER_MINUTE, 1, 0)
     _buckets[caller] = bucket
     _buckets.move_to_end(caller)

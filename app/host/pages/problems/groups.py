@@ -1,5 +1,5 @@
-"""Problems by kind, those that do most harm first: of each kind its number, what it holds, and its first rows. Ten thousand of one kind
-are one group, which opens as a list of its own."""
+"""Problems by kind, the most harmful first. Each kind shows its number, what it holds, and its first rows. Ten thousand of one
+kind are one group, which opens as a list of its own."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,15 @@ from app.web.list_spec import ListSpec, Query
 from app.web.lists import ListPage
 from app.web.templating import with_query
 
-# Of each kind; the others are a click away.
+# For each kind; the others are a click away.
 MOST_ROWS = 5
 _FIRST = (Problem.held_punches.desc(), Problem.since, Problem.id)
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemKindRows:
-    """The problems of one kind: how many, the sums of what they hold, since when there is one, and the first rows. `url` lists all."""
+    """The problems of one kind: their number, the sums of what they hold, since when there is one, and the first rows. `url`
+    lists all."""
 
     kind: str
     label: str
@@ -58,7 +59,7 @@ class ProblemKindRows:
 
     @property
     def more(self) -> int:
-        """How many are not among the rows."""
+        """How many problems are not among the rows."""
         return self.problems - len(self.rows)
 
 

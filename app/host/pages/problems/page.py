@@ -117,7 +117,7 @@ def snoozed_words(until: datetime, zone: PageZone) -> str:
 
 
 def note_of(row: Any, zone: PageZone) -> str:
-    """What a line of the history says besides: until when it is snoozed in the words of the page."""
+    """The note of a line of the history: for a snooze, until when, in the words of the page."""
     if row.what != "snoozed":
         return str(row.note)
     if not row.note:

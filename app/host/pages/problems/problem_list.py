@@ -25,7 +25,7 @@ TONES = {"critical": "bad", "warning": "warn", "info": "note"}
 STATES = {"snoozed": "Snoozed", "closed": "Closed"}
 CLOSED_BY = {"itself": "By itself", "person": "Dismissed"}
 RANK: ColumnElement[int] = case({"critical": 2, "warning": 1}, value=Problem.severity, else_=0)
-# Above whatever a problem may hold.
+# More than any problem can hold.
 _HARM = RANK * literal(10**12, BigInteger) + Problem.held_punches
 _SHOWN_TERMINAL = func.coalesce(places.TERMINAL_NAME, TERMINAL)
 _COLUMNS: tuple[Any, ...] = (
@@ -68,7 +68,7 @@ EMPTY = Empty(
     "connection to a time clock.",
 )
 COLUMNS = (
-    # Of equal severity, those that hold most punches do most harm.
+    # Within one severity, problems that hold the most punches do the most harm.
     Column("severity", "Severity", lambda row: SEVERITIES[row.severity], _HARM),
     Column("title", "Problem", lambda row: row.title, Problem.title, titles=True),
     Column("kind", "Kind", lambda row: label_of(row.kind), shown=False, always=True),

@@ -30,7 +30,7 @@ class OfferedRemedy:
 
 
 def offered(ctx: Context, row: Any) -> OfferedRemedy | None:
-    """None where the kind has none, where the person may not do it, or where the problem is closed."""
+    """None when the kind has none, where the person may not do it, or where the problem is closed."""
     kind = kinds().get(row.kind)
     if (
         kind is None

@@ -11,7 +11,7 @@ SEE, ACT = acts.SEE, "host.problems.edit"
 
 
 def kinds_seen(ctx: Context) -> tuple[str, ...]:
-    """Names of kinds. Who may not open /problems meets some of them on other pages all the same."""
+    """Names of kinds. A person who may not open /problems still meets some of them on other pages."""
     return visible(ctx.user.permissions, ctx.workspace, ctx.policies)
 
 

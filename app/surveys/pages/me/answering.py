@@ -58,7 +58,7 @@ class FormPlace(Protocol):
     async def draw(self, ctx: Context, shown: Shown, said: PromptNotice, status: int) -> Response[Any]: ...
 
     async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
-        """After an answer; `answer` is None where the survey was no longer open."""
+        """After an answer; `answer` is None when the survey was no longer open."""
 
 
 async def take(ctx: Context, place: FormPlace) -> Response[Any] | Redirect:

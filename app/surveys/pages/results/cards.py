@@ -34,7 +34,7 @@ class QuestionCard:
 
 
 def drawn(found: Sequence[Breakdown], rows: Mapping[str, Any] | None) -> list[QuestionCard]:
-    """`rows` is the query of the responses that the figures count; None where no row may be shown."""
+    """`rows` is the query of the responses that the figures count; None when no row may be shown."""
     return [_card(one, rows) for one in found]
 
 

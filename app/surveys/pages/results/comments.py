@@ -65,7 +65,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 
 
 def _search(query: Mapping[str, str], questions: Sequence[AskedQuestion], scope: TallyScope) -> CommentSearch | None:
-    """None where the address asks for what there is not: then nothing is found, never more than asked."""
+    """None when the address asks for what there is not: then nothing is found, never more than asked."""
     key, by, text, before = (query[name] for name in ("question", "by", "q", "before"))
     question, number = uuid_of(key) if key else None, whole(before, LONGEST_NUMBER) if before else None
     known = {f"{one.key}/{choice}": (one.key, choice) for one in questions for choice in kinds.choices(one)}

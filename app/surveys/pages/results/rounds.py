@@ -49,7 +49,7 @@ class RoundSeries:
 
 @dataclass(frozen=True, slots=True)
 class RoundsState:
-    """What a page says of rounds. `following` is the next one, None where none comes; `stopped` where a save has ended them."""
+    """What a page says of rounds. `following` is the next one, None when none comes; `stopped` where a save has ended them."""
 
     repeat: Repeat
     following: Round | None

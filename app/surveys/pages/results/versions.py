@@ -28,7 +28,7 @@ Choices = Mapping[tuple[int, UUID], Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class QuestionInVersions:
-    """`columns` has for each version what the question came to there; None where it was not answered."""
+    """`columns` has for each version what the question came to there; None when it was not answered."""
 
     question: AskedQuestion
     columns: tuple[Breakdown | None, ...]
