@@ -159,7 +159,7 @@ async def test_codes_are_bound_cleared_and_ignored_by_their_number(muster: Comma
         code = await db.scalar(select(Binding.emp_code).where(Binding.state == "not_found").limit(1))
     bound = (await muster("clock:bind", code, "10001", "--json")).json
     assert (bound["state"], bound["other_codes"]) == ("bound", ["10001"]), (
-        "the script's bind goes on, and says who else"
+        "the script's bind continues, and says who else"
     )
     assert (await muster("clock:clear", code, "--json")).json["state"] == "unbound"
     assert (await muster("clock:ignore", code, "--json")).json["state"] == "ignored"

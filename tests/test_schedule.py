@@ -75,7 +75,7 @@ async def test_one_that_wants_to_be_looked_into_at_once_waits_for_the_next_tick(
     assert await schedule(parts, [asked]) == 1
 
 
-async def test_a_tick_goes_on_where_the_one_before_ran_out_of_time(parts: Parts, asked: Asked) -> None:
+async def test_a_tick_continues_where_the_one_before_ran_out_of_time(parts: Parts, asked: Asked) -> None:
     await add_tenants(asked.database, 12)
     for key in await everybody(asked.database):
         asked.does[key] = lambda: asyncio.sleep(0.05)

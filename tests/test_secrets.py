@@ -67,7 +67,7 @@ def test_a_changed_letter_is_noticed(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "text", ["", "k1", "k1.a", "k1.a.b.c", "k1.!!!!.????", "k1.AAAA.AAAA", "..", "k1..", "hunter2"]
 )
-def test_what_is_no_sealed_text_is_named_as_such(text: str) -> None:
+def test_what_is_not_a_sealed_text_is_named_as_such(text: str) -> None:
     with pytest.raises(SecretError, match="not a sealed text"):
         RING.open(text, PLACE)
 

@@ -43,7 +43,7 @@ class Way:
 
 @contextmanager
 def traced(title: str) -> Iterator[Way]:
-    """Follows this thread, and prints the way. A coroutine that goes on is no new call."""
+    """Follows this thread, and prints the way. A coroutine that continues is no new call."""
     way = Way()
     begun: dict[int, FrameType] = {}
 

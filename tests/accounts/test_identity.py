@@ -270,7 +270,7 @@ async def test_of_many_with_the_same_code_at_once_one_gets_in(parts: Parts, data
 
 
 @pytest.mark.parametrize("code", ["12345", "1234567", "abcdef", "１２３４５６", "000 000 0"])
-async def test_what_is_no_code_is_refused(parts: Parts, database: Database, code: str) -> None:
+async def test_what_is_not_a_code_is_refused(parts: Parts, database: Database, code: str) -> None:
     await give_password(database, "alice")
     await give_second_factor(parts, "alice")
     assert await attempt(parts, "alice", PASSWORD, code) == "SecondFactorWrong"
@@ -490,7 +490,7 @@ async def test_a_link_stands_for_the_password_alone_where_there_is_a_second_fact
         assert await db.scalar(select(func.count()).select_from(Session)) == 0
 
 
-async def test_a_form_of_another_site_signs_nobody_in(visitor: Browser, database: Database) -> None:
+async def test_a_form_of_another_site_signs_no_person_in(visitor: Browser, database: Database) -> None:
     """Else somebody could be signed in as the attacker, and type their secrets into the attacker's account."""
     await give_password(database, "alice")
     data = {"email": "alice@example.org", "password": PASSWORD}

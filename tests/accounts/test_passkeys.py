@@ -224,7 +224,7 @@ async def test_a_challenge_of_another_person_is_refused(
     assert (await visitor.get("/account")).status_code == 303
 
 
-async def test_another_person_s_passkey_does_not_sign_in(
+async def test_another_person_s_passkey_signs_no_person_in(
     sign_in: SignIn, visitor: Browser, parts: Parts, secret: str
 ) -> None:
     """Each challenge is Bob's own here: the passkey alone is Vera's."""
@@ -237,7 +237,7 @@ async def test_another_person_s_passkey_does_not_sign_in(
     assert (await send_passkey(visitor, asked, of_bob.sign(request_in(asked)))).status_code == 303
 
 
-async def test_a_challenge_for_adding_signs_nobody_in(bob: Browser, visitor: Browser, secret: str) -> None:
+async def test_a_challenge_for_adding_signs_no_person_in(bob: Browser, visitor: Browser, secret: str) -> None:
     key = await add_passkey(bob)
     to_add = json.loads(await begin_adding(bob, "Another"))
     asked = await submit_sign_in(visitor, "bob")
@@ -299,7 +299,7 @@ async def test_the_fifth_wrong_answer_locks_against_everything(
     assert (await submit_sign_in(visitor, "bob", otp=code_of(secret))).status_code == 422
 
 
-async def test_a_passkey_without_the_password_signs_nobody_in(bob: Browser, visitor: Browser, secret: str) -> None:
+async def test_a_passkey_without_the_password_signs_no_person_in(bob: Browser, visitor: Browser, secret: str) -> None:
     key = await add_passkey(bob)
     asked = await submit_sign_in(visitor, "bob")
     answer = key.sign(request_in(asked))
@@ -392,7 +392,7 @@ def test_the_soft_key_is_a_fair_judge() -> None:
 
 
 @pytest.mark.parametrize("raw", [*JSON_VALUES, '"!"', '"AAAA"', "{", "%", '"\\ud800"'])
-def test_what_is_no_answer_at_all_is_wrong_and_breaks_nothing(raw: str) -> None:
+def test_what_is_not_an_answer_is_wrong_and_breaks_nothing(raw: str) -> None:
     key = soft_key()
     made, to_sign = made_and_asked(key)
     to_make = json.dumps({"challenge": in_base64(b"0" * 32), "rp": {"id": "localhost"}})

@@ -66,7 +66,7 @@ def _row(person: int, day: int, tap: int, terminal: str) -> tuple[Any, ...]:
 
 
 async def floor(database: Database) -> float:
-    """Seconds that a bare UPDATE of every punch takes: what no import could go below."""
+    """Seconds that a bare UPDATE of every punch takes: no import can be faster."""
     began = time.perf_counter()
     async with database.transaction() as db:
         await db.execute(text("UPDATE clock_transactions SET import_outcome = 'imported', judge_at = NULL"))

@@ -167,7 +167,7 @@ def p95(spent: list[float]) -> float:
 
 
 async def floor(database: Database, rounds: int) -> float:
-    """Milliseconds of a bare indexed SELECT of one page: what no list could go below."""
+    """Milliseconds of a bare indexed SELECT of one page: no list can be faster."""
     order = "ORDER BY local_date DESC, punched_at_utc DESC, id DESC LIMIT 50"
     async with database.transaction() as db:
         spent = await timed(rounds, lambda: db.execute(text(f"SELECT * FROM clock_transactions {order}")))

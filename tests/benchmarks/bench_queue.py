@@ -30,7 +30,7 @@ FEW = 10_000
 
 
 async def floor(database: Database, rounds: int) -> float:
-    """Milliseconds of a bare SELECT of one person: what no call could go below."""
+    """Milliseconds of a bare SELECT of one person: no call can be faster."""
     async with database.transaction() as db:
         one = select(User.id).where(User.email == "p1@example.org")
         return statistics.median(await timed(rounds, lambda: db.execute(one)))

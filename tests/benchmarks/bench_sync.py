@@ -201,7 +201,7 @@ async def _nothing_new(parts: Parts) -> None:
     for name in ("first again", "and again"):
         started, cpu = time.perf_counter(), time.process_time()
         end = await _run(parts, None)
-        assert end.resources["transactions"]["created"] < 50, end  # the simulator's time goes on
+        assert end.resources["transactions"]["created"] < 50, end  # the simulator's time continues
         print(f"  nothing new ({name}): own processor time {time.process_time() - cpu:.2f} s, on the wall "
               f"{time.perf_counter() - started:.2f} s, {end.resources['transactions']['fetched']:,} rows looked at")  # fmt: skip
 

@@ -103,7 +103,7 @@ class Portal:
         return sum(times.user + times.system for times in (one.cpu_times() for one in family))
 
     async def stop(self) -> None:
-        """As an operator does; it goes on for a while."""
+        """As an operator does; it continues for a while."""
         self.process.terminate()
         await asyncio.to_thread(psutil.wait_procs, [self.process], 60)
 

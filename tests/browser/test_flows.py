@@ -218,7 +218,7 @@ def test_what_is_saved_over_a_list_leads_back_to_it_as_it_was(page_of: SignedIn)
     page.wait_for_load_state()  # until its scripts run, a link leads to a page instead of the drawer
     assert page.url == there
     another = page.get_by_role("link", name="Add a person")
-    assert another.evaluate(_IS_UNCOVERED), "what was said lies over what one goes on with"
+    assert another.evaluate(_IS_UNCOVERED), "what was said lies over what one continues with"
     another.click()
     drawer.get_by_label("Name").fill("Rita Returned")
     drawer.get_by_label("ID number").fill("R-501")

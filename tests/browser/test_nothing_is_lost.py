@@ -1,4 +1,4 @@
-"""What somebody chose or typed in a survey outlives a reload, a lost connection and an ended session, and meets nobody else."""
+"""What somebody chose or typed in a survey outlives a reload, a lost connection and an ended session, and meets no one else."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -133,7 +133,7 @@ def test_a_question_in_between_keeps_that_the_next_code_is_wanted(page_of: Signe
     expect(page.locator("#drawer .drawer-head p")).to_have_text(f"Code {rows[1]}")
 
 
-def test_a_match_is_accepted_in_its_row_and_the_focus_goes_on(page_of: SignedIn) -> None:
+def test_a_match_is_accepted_in_its_row_and_the_focus_continues(page_of: SignedIn) -> None:
     page = page_of("bob")
     page.goto(MATCHED)
     rows = codes(page)

@@ -49,7 +49,7 @@ def meet_card(page: Page, title: str, *, at: str = SOMEWHERE) -> Locator:
     return card
 
 
-def test_one_answers_by_keyboard_alone_and_the_queue_goes_on(ask: Callable[..., None], nora: Page) -> None:
+def test_one_answers_by_keyboard_alone_and_the_queue_continues(ask: Callable[..., None], nora: Page) -> None:
     consent: dict[str, Any] = {"title": "Photographs", "type": "consent", "questions": [AGREE]}
     ask({"title": "Lunch", "questions": [STARS, WHERE, WHY], **REQUIRED}, {**consent, **REQUIRED})
     open_prompt(nora, "Lunch")

@@ -26,7 +26,7 @@ class Company(Store):
         return Unbound() if employee is None else PairingEmployee(employee, employee not in self.inactive)
 
     def groups(self):
-        """Each code that nobody stands behind, then each employee with all codes."""
+        """Each code that no employee stands behind, then each employee with all codes."""
         nobody = [(Unbound(), (code,)) for code in CODES if self.bindings[code] is None]
         people = sorted({who for who in self.bindings.values() if who is not None})
         return nobody + [(self.who_of(self.codes_of(who)[0]), self.codes_of(who)) for who in people]

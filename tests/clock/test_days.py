@@ -123,7 +123,7 @@ def test_one_more_walk_over_the_same_rows_begins_at_the_first_page():
     assert WalkPosition(7, 9, 20, b"x", 1, began).again() == WalkPosition(0, 0, None, None, 2, began)
 
 
-def test_a_live_window_that_goes_on_keeps_its_beginning():
+def test_a_live_window_that_continues_keeps_its_beginning():
     before = live(date(2026, 3, 1), datetime(2026, 3, 9, 10, tzinfo=BERLIN))
     assert live_reach(before, date(2026, 3, 7), BERLIN) == (date(2026, 3, 1), None)
 

@@ -192,7 +192,7 @@ def test_dates_are_read(text: str, day: date) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "31/01/2025", "2025-02-29", "0000-00-00", "1-1-2025", "20250131"])
-def test_what_is_no_date_is_refused(text: str) -> None:
+def test_what_is_not_a_date_is_refused(text: str) -> None:
     with pytest.raises(TimeError):
         read_date(text)
 
@@ -308,7 +308,7 @@ def test_a_row_that_cannot_be_read_says_why(changes: dict[str, Any], said: str) 
 
 
 @pytest.mark.parametrize("row", [None, 7, "row", [], {}, {"id": 1}])
-def test_what_is_no_punch_is_set_aside(row: Any) -> None:
+def test_what_is_not_a_punch_is_set_aside(row: Any) -> None:
     parsed = PARSER.punches([PUNCH, row, PUNCH])
     assert (len(parsed.rows), len(parsed.set_aside)) == (2, 1)
 
@@ -540,7 +540,7 @@ def test_what_nobody_needs_costs_no_row_whatever_it_holds(odd: Any) -> None:
 
 
 @pytest.mark.parametrize("row", [None, 7, "row", []])
-def test_what_is_no_object_is_set_aside_everywhere(row: Any) -> None:
+def test_what_is_not_an_object_is_set_aside_everywhere(row: Any) -> None:
     for read in (PARSER.employees, PARSER.devices, PARSER.shifts, lambda rows: PARSER.units("areas", rows)):
         assert [one.reason for one in read([row]).set_aside] == ["the row is not an object"]
 

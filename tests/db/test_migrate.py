@@ -98,7 +98,7 @@ def valid(owner: psycopg.Connection, index: str) -> dict[str, bool]:
     return dict(owner.execute(query, [index]).fetchall())
 
 
-async def test_one_workspace_that_fails_stops_no_other_and_the_next_run_goes_on_with_it(
+async def test_one_workspace_that_fails_stops_no_other_and_the_next_run_continues_with_it(
     more: MoreSteps, muster: CommandLine, owner: psycopg.Connection
 ) -> None:
     fine, last = more.add("host", "a_fine", ADD_MARK), more.add("clock", "b_last", "op.execute('SELECT 1')")
@@ -332,7 +332,7 @@ async def test_the_patience_begins_again_with_each_step_and_each_slice(
     assert (at(owner, "host")["main"], locks) == (last, [])
 
 
-async def test_a_run_that_is_killed_goes_on_where_it_ended(
+async def test_a_run_that_is_killed_continues_where_it_ended(
     more: MoreSteps, urls: DatabaseUrls, cluster: TestCluster, owner: psycopg.Connection
 ) -> None:
     """It waits in the second step for a lock that the test holds."""

@@ -43,7 +43,7 @@ def test_a_workspace_has_a_schema(workspace: str, schema: str) -> None:
 @pytest.mark.parametrize(
     "workspace", ["", "shared", "Acme", "1a", "_a", "a-b", "a b", "a" * 41, "acme\n", "é", 'a"; DROP SCHEMA main']
 )
-def test_what_is_no_key_of_a_workspace_names_no_schema(workspace: str) -> None:
+def test_what_is_not_a_key_of_a_workspace_names_no_schema(workspace: str) -> None:
     with pytest.raises(ValueError, match="not a workspace key"):
         session.schema_of(workspace)
 

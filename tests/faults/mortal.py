@@ -36,7 +36,7 @@ from app.parts import Parts, make_parts
 NOW = datetime(2026, 11, 20, 11, 0, tzinfo=UTC)
 # Of what a first whole sync takes: so the hundred deaths are spread over several syncs on any machine.
 LONGEST_LIFE, LONGEST_LIFE_S = 0.15, 0.3
-# A run that goes on passes over what was just read: so most deaths come while punches are written.
+# A run that continues passes over what was just read: so most deaths come while punches are written.
 TRIGGERS = ("resume", "resume", "command")
 TERM = timedelta(milliseconds=1)
 CAUGHT = 3

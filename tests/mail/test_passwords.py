@@ -166,7 +166,7 @@ async def test_one_ip_address_may_ask_for_some_people_alone(parts: Parts, visito
         assert await db.scalar(select(func.count()).select_from(OutgoingMail)) == MOST_FROM_IP
 
 
-async def test_what_is_no_address_is_said_at_its_field(visitor: Browser, parts: Parts) -> None:
+async def test_what_is_not_an_address_is_said_at_its_field(visitor: Browser, parts: Parts) -> None:
     answer = await fill_in(visitor, "/sign-in/forgot", {"email": "ada"})
     assert answer.status_code == 422
     assert "ada" in answer.text

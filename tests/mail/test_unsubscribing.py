@@ -76,7 +76,7 @@ async def test_a_mail_program_ends_mails_with_one_post(parts: Parts, visitor: Br
     assert await refused(parts, "alice") == frozenset()
 
 
-async def test_a_person_looks_ends_and_takes_it_back(parts: Parts, visitor: Browser) -> None:
+async def test_a_person_looks_ends_and_undoes_it(parts: Parts, visitor: Browser) -> None:
     path = await path_to(parts, "bob", "alerts")
     shown = await visitor.get(path, headers={"Accept-Language": "de"})
     assert "Diese E-Mails abbestellen?" in shown.text

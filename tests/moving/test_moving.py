@@ -448,7 +448,7 @@ async def test_a_header_that_names_another_tenant_is_refused(left: Left, there: 
     assert "changed, or cut off" in await refused(there, other)
 
 
-async def test_what_is_no_such_file_is_refused(there: Installation, tmp_path: Path) -> None:
+async def test_what_is_not_such_a_file_is_refused(there: Installation, tmp_path: Path) -> None:
     other = tmp_path / "other.muster"
     other.write_bytes(b"PK something else")
     assert "not a file of" in await refused(there, other)

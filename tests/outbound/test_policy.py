@@ -57,7 +57,7 @@ def test_the_narrowest_network_gives_the_word(address: str, word: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "1.2.3.4.5", "1.1.1.1\n"])
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_what_is_not_an_address_is_refused(text: str) -> None:
     assert PUBLIC.refusal(text, 443) == "not an IP address"
 
 

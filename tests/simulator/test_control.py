@@ -218,7 +218,7 @@ class Strict(HTMLParser):
         assert self.open.pop() == tag
 
 
-async def test_the_page_shows_what_goes_on_and_needs_no_script():
+async def test_the_page_shows_what_happens_and_needs_no_script():
     async with visiting("cloud", ["page_cap_50"]) as visitor:
         await visitor.control("person", action="rename", emp_code="10001", first_name="<script>alert(1)</script>")
         await visitor.control("punch", emp_code="10001", at="2031-01-01 08:00:00")

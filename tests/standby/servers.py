@@ -68,7 +68,7 @@ class Server:
         postgres15._pg_ctl(self.folder, "-w", "-t", str(PATIENCE_S), "promote")
 
     def kill(self) -> None:
-        """With SIGKILL, postmaster and children alike: the machine goes on, so those who are connected learn of it."""
+        """With SIGKILL, postmaster and children alike: the machine continues, so those who are connected learn of it."""
         family = self._family()
         for one in family:
             one.kill()

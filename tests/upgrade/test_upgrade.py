@@ -127,7 +127,7 @@ async def test_the_head_is_noted_as_it_was(old_parts: Parts, dump: Dump) -> None
         assert noted == {"number": told["ledger"]["rows"], "head": told["ledger"]["head"]}
 
 
-async def test_the_chain_goes_on_with_responses_and_changes(old_parts: Parts, dump: Dump) -> None:
+async def test_the_chain_continues_with_responses_and_changes(old_parts: Parts, dump: Dump) -> None:
     """Comes behind the tests that compare what was stored: it adds to it."""
     database, keys = old_parts.database, old_parts.keys
     for workspace, told in dump.notes["told"].items():

@@ -14,7 +14,7 @@ from app.web.context import Context
 from tests.surveys.calling import request_of
 
 
-async def test_a_request_goes_on_in_its_own_workspace_after_it_was_in_another(parts: Parts) -> None:
+async def test_a_request_continues_in_its_own_workspace_after_it_was_in_another(parts: Parts) -> None:
     async with request_of(parts, "eve", 1) as ctx:
         async with ctx.inside(PLATFORM) as db:
             assert workspace_of(db) == PLATFORM

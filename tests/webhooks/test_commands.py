@@ -24,7 +24,7 @@ async def test_a_webhook_is_made_tested_listed_and_deleted(muster: CommandLine) 
     assert "There is no webhook" in (await muster("webhook:list")).out
 
 
-async def test_what_is_no_type_of_event_is_refused_with_those_that_are(muster: CommandLine) -> None:
+async def test_what_is_not_a_type_of_event_is_refused_with_those_that_are(muster: CommandLine) -> None:
     refused = await muster("webhook:create", "https://example.org/x", "--event", "no.such")
     assert "attendance.changed" in refused.refusal
     tenants = await muster(

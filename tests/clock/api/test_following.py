@@ -28,7 +28,7 @@ LISTS = (EMPLOYEES, BINDINGS, PUNCHES)
 
 
 async def since(caller: Caller, url: str) -> str:
-    """Where an integrator who has read everything goes on from."""
+    """Where an integrator who has read everything continues from."""
     found: str = (await caller.get(url)).json()["meta"]["next_updated_since"]
     return found
 

@@ -291,7 +291,7 @@ class TestInSlices:
             done = await progress_of.read(db, progress.id)
         assert (done.done, done.finished_at is not None) == (3, True)
 
-    async def test_killed_after_a_slice_the_next_worker_goes_on_and_nothing_is_done_twice(
+    async def test_killed_after_a_slice_the_next_worker_continues_and_nothing_is_done_twice(
         self, database: Database
     ) -> None:
         await ada_works(database, WEEK)

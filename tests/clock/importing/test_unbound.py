@@ -1,4 +1,4 @@
-"""Punches that nobody stands behind, settled many at a time: the word is the pairing core's, and nobody's mark is lost."""
+"""Punches that no employee stands behind, settled many at a time: the word is the pairing core's, and nobody's mark is lost."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Punches that are edited on the server, over real HTTP: the mirror goes on, records follow, and *Why?* says what was before."""
+"""Punches that are edited on the server, over real HTTP: the mirror continues, records follow, and *Why?* says what was before."""
 
 import json
 from contextlib import asynccontextmanager
@@ -139,7 +139,7 @@ async def test_a_punch_that_the_server_gave_to_another_person_arrives_late_there
         assert f"code {out.emp_code}" in (await here.why(out.id)).history[0]
 
 
-async def test_two_rows_with_both_are_set_aside_and_everything_else_goes_on(parts):
+async def test_two_rows_with_both_are_set_aside_and_everything_else_continues(parts):
     async with employed(parts, employees=12) as here:
         outs = await here.clock_outs()
         turn_over(here, outs[:2])

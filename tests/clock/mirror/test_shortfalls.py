@@ -76,7 +76,7 @@ async def test_what_lies_behind_a_slice_that_stays_incomplete_is_read_and_the_ga
         assert await acceptable(here) == []
 
 
-async def test_after_three_runs_with_the_same_number_missing_it_can_be_accepted_and_everything_goes_on(parts):
+async def test_after_three_runs_with_the_same_number_missing_it_can_be_accepted_and_everything_continues(parts):
     async with site(parts, "onprem", days=40, employees=4) as here:
         with ghosts(here):
             for _ in range(3):

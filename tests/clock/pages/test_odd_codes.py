@@ -1,4 +1,4 @@
-"""Whatever code the mirror holds: a link leads to exactly its rows, and to nobody else's."""
+"""Whatever code the mirror holds: a link leads to exactly its rows, and to no one else's."""
 
 import html
 import re

@@ -137,7 +137,7 @@ async def test_a_wrong_form_stays_at_its_step_with_what_was_typed(database: Data
         assert await db.scalar(select(Connection.id)) is None
 
 
-async def test_a_failed_test_does_not_go_on(parts: Parts, alice: Browser) -> None:
+async def test_a_failed_test_does_not_continue(parts: Parts, alice: Browser) -> None:
     await connected(parts, status="unverified")
     text = (await alice.submit(f"{URL}/test")).text
     assert "TC-NET" in text

@@ -217,7 +217,7 @@ async def test_a_disappearance_is_shown_with_names_and_confirmed(
     assert (await bob.get("/clock_sync/disappearance/employees")).status_code == 404
 
 
-async def test_a_refused_disappearance_marks_nobody_and_asks_no_more(
+async def test_a_refused_disappearance_marks_no_person_and_asks_no_more(
     parts: Parts, database: Database, bob: Browser
 ) -> None:
     await connected(parts)

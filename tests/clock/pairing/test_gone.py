@@ -39,7 +39,7 @@ def test_one_that_was_never_judged_waits_for_nothing():
     changes_nothing_more(store)
 
 
-def test_a_gone_punch_with_a_record_keeps_its_word_and_goes_on_pairing():
+def test_a_gone_punch_with_a_record_keeps_its_word_and_continues_pairing():
     store = Store("I 08:00, O 17:00")
     store.judge()
     store.mark("O 17:00", gone=True)

@@ -497,7 +497,7 @@ def test_an_open_record_at_the_end_of_the_shift_grows_into_it_and_covers_its_old
     assert store.outcomes() == dict.fromkeys(store.texts, "imported") | {"I 21:30": "overlaps", "O 23:00": "overlaps"}
 
 
-def test_an_imported_tap_goes_on_pairing_in_the_role_it_was_imported_with():
+def test_an_imported_tap_continues_pairing_in_the_role_it_was_imported_with():
     store = Store("I 08:00, O 17:00")
     store.judge()
     store.punches = {n: replace(p, direction="in") for n, p in store.punches.items()}

@@ -164,7 +164,7 @@ ROWS = {
         ["Mon 18:00-20:00"],
         dict.fromkeys(["I 08:00", "a 12:00", "bi 13:00"], "only_one_punch"),
     ),
-    "a break goes on over an undirected tap": (
+    "a break continues over an undirected tap": (
         "I 08:00, bo 12:00, a 12:30, bi 13:00, O 17:00",
         ["Mon 08:00-17:00 [12:00-13:00]"],
         {},

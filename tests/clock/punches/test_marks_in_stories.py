@@ -101,7 +101,7 @@ STORIES = {
         shows 1 08:00 overlaps
         delete 09:00
         shows 1 08:00 imported""",
-    "a record is deleted whose punches nobody stands behind any more": """
+    "a record is deleted whose punches no employee stands behind any more": """
         taps 1 I 08:00, O 17:00
         clear 1
         shows 1 08:00 imported

@@ -48,7 +48,7 @@ def shifts_of(world, who, now):
 
 
 def pairs(world, punch, now):
-    """What stands goes on pairing, whatever lines 1 to 5 say of it now; but for someone inactive nothing pairs."""
+    """What stands continues pairing, whatever lines 1 to 5 say of it now; but for someone inactive nothing pairs."""
     if world.stands(punch):
         return world.employee_of(punch) not in world.inactive
     if world.is_out(punch):

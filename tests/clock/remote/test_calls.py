@@ -201,7 +201,7 @@ async def test_a_picture_elsewhere_is_never_asked_for(cloud: Rig, reference: str
     assert cloud.liar.heard == []
 
 
-async def test_what_is_no_picture_is_not_handed_on(cloud: Rig) -> None:
+async def test_what_is_not_a_picture_is_not_handed_on(cloud: Rig) -> None:
     cloud.liar.says("/p/", answer(b"<svg onload=alert(1)>", media_type="image/svg+xml"))
     with pytest.raises(ClockError, match="not a picture"):
         await cloud.clock.photo("/p/")

@@ -323,7 +323,7 @@ BAD_SHAPES = {
 
 @BOTH
 @pytest.mark.parametrize("shape", BAD_SHAPES)
-async def test_what_is_no_page_is_shape_at_once(liar: Liar, profile: Profile, shape: str) -> None:
+async def test_what_is_not_a_page_is_shape_at_once(liar: Liar, profile: Profile, shape: str) -> None:
     made = rig(liar, profile)
     made.says_punches(BAD_SHAPES[shape])
     error = await failed(made)

@@ -86,7 +86,7 @@ def test_an_address_is_a_server_with_or_without_a_prefix(text: str, url: str) ->
      "javascript:alert(1)", "file:///etc/passwd", "https://clock.example.com\\@evil.example", "http://０.０.０.０", "http://00.00.00.01",
      "http://256.1.1.1", "http://xn--", "http://xn--a.example", "http://a\u200db", "http://．example"],
 )  # fmt: skip
-def test_what_is_no_address_is_refused_in_one_sentence(text: str) -> None:
+def test_what_is_not_an_address_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(ValueError, match=r"\.$"):
         checked_base_url(text)
 

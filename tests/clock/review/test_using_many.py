@@ -130,7 +130,7 @@ class TestInSlices:
         monkeypatch.setattr(long_acts, "INLINE_LIMIT", 2)
         monkeypatch.setattr(long_acts, "SLICE", 2)
 
-    async def test_many_are_left_to_a_job_that_goes_on_where_another_was_killed(self, database: Database) -> None:
+    async def test_many_are_left_to_a_job_that_continues_where_another_was_killed(self, database: Database) -> None:
         await late_days(database)
         assert await foretold(database) is None
         progress = await use(database)

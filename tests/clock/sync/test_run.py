@@ -388,7 +388,7 @@ async def test_the_schedule_waits_for_its_interval_and_for_the_person_who_asked_
             assert not await when_due.is_due(db, queued + timedelta(days=1))
 
 
-async def test_a_run_that_goes_on_with_a_dead_one_and_dies_as_well_is_taken_up_by_the_same_job(parts):
+async def test_a_run_that_resumes_a_dead_one_and_dies_as_well_is_taken_up_by_the_same_job(parts):
     async with site(parts) as here:
         run_id = await here.start(resources=["areas"])
         for _ in range(2):
@@ -409,7 +409,7 @@ async def test_the_job_of_a_run_that_ended_by_itself_takes_up_no_other(parts):
         assert (await here.row(other)).status == "running"
 
 
-async def test_a_fault_of_our_own_closes_the_run_and_the_next_one_goes_on(parts, urls):
+async def test_a_fault_of_our_own_closes_the_run_and_the_next_one_continues(parts, urls):
     async with site(parts) as here:
         with psycopg.connect(urls.owner, autocommit=True) as owner:
             owner.execute("ALTER TABLE main.clock_analytics_daily RENAME TO gone")

@@ -145,7 +145,7 @@ async def test_one_bad_row_is_set_aside_and_the_rest_is_mirrored(parts):
         assert (await here.connection()).status == "healthy"
 
 
-async def test_a_listing_with_a_bad_row_marks_nobody_as_missing(parts):
+async def test_a_listing_with_a_bad_row_marks_no_person_as_missing(parts):
     async with site(parts) as here:
         await here.sync_people()
         here.world.people[3].listed = False
@@ -193,7 +193,7 @@ async def test_an_answer_that_takes_too_long_as_a_whole_is_no_answer(parts, faul
         assert (end.status, end.code) == ("failed", "TC-NET")
 
 
-async def test_what_was_written_before_a_failure_stays_and_the_next_run_goes_on(parts):
+async def test_what_was_written_before_a_failure_stays_and_the_next_run_continues(parts):
     async with site(parts) as here:
         await here.set(page_size=20)
         here.faults("http_400,at=transactions,after=4")
@@ -285,7 +285,7 @@ async def test_a_new_wrong_password_gets_one_try_and_locks_again(parts):
         assert (await here.connection()).status == "locked"
 
 
-async def test_a_run_without_budget_ends_truncated_and_queues_the_next_which_goes_on(parts):
+async def test_a_run_without_budget_ends_truncated_and_queues_the_next_which_continues(parts):
     async with site(parts) as here:
         await here.set(page_size=10, run_budget_calls=12)
         ends = await here.sync_until_done()

@@ -218,7 +218,7 @@ async def test_hours_that_cannot_be_are_refused(db: AsyncSession) -> None:
         await attendance.edit(db, ALICE, record_id, hours("08:00", "17:00"), "n" * 1001)
 
 
-async def test_deciding_tells_whose_status_changed_and_pending_takes_it_back(db: AsyncSession, ear: Ear) -> None:
+async def test_deciding_tells_whose_status_changed_and_pending_undoes_it(db: AsyncSession, ear: Ear) -> None:
     ada = await hire(db)
     first, second = await work(db, ada, "08:00", "12:00"), await work(db, ada, "13:00", "17:00")
     await attendance.decide(db, ALICE, [first], "approved")

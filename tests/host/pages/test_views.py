@@ -88,7 +88,7 @@ async def test_sharing_and_removing_take_the_right_to_edit(
         ("Long", "/attendance?q=" + "x" * 2001, "does not belong to the list"),
     ],
 )
-async def test_what_is_no_view_is_refused_with_what_to_do(bob: Browser, name: str, at: str, words: str) -> None:
+async def test_what_is_not_a_view_is_refused_with_what_to_do(bob: Browser, name: str, at: str, words: str) -> None:
     answer = await bob.submit(LIST, {"name": name, "at": at})
     assert answer.status_code == 422
     assert words in answer.text

@@ -91,7 +91,7 @@ async def test_five_failures_lock_the_account_and_look_no_different(visitor: Bro
     assert (await user_of(database, "nora")).locked_until
 
 
-async def test_more_at_once_than_connections_starve_nobody(visitor: Browser, database: Database) -> None:
+async def test_more_at_once_than_connections_all_get_their_turn(visitor: Browser, database: Database) -> None:
     await give_password(database, "nora")
     async with asyncio.timeout(9):  # waiting for a connection is given up after ten seconds
         answers = await asyncio.gather(*(sign_in(visitor, "nobody") for _ in range(12)), sign_in(visitor))

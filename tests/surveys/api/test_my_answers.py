@@ -1,4 +1,4 @@
-"""What a person answered, in the end-user API: the list, withdrawing an agreement, and giving it again; nobody else's."""
+"""What a person answered, in the end-user API: the list, withdrawing an agreement, and giving it again; no one else's."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

@@ -117,7 +117,7 @@ class TestBodies:
             '{"action": "\\ud800"}', "[" * 500,
         ],
     )  # fmt: skip
-    async def test_what_is_no_strict_json_object_is_refused(self, nora: App, body: str) -> None:
+    async def test_what_is_not_a_strict_json_object_is_refused(self, nora: App, body: str) -> None:
         assert refused(await self._send(nora, body)) == (422, "invalid_body")
 
     async def test_invalid_utf_8_is_refused(self, nora: App) -> None:

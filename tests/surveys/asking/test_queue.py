@@ -233,7 +233,7 @@ async def test_a_tenants_call_opens_one_transaction_after_the_other(eve: App, da
     assert by_transaction(sent) == [2, 2, 2]
 
 
-async def test_more_tenants_at_once_than_connections_starve_nobody(eve: App, database: Database) -> None:
+async def test_more_tenants_at_once_than_connections_all_get_their_turn(eve: App, database: Database) -> None:
     await publish(database, "Own", workspace="globex", enforcement="required")
     platform = await publish(database, "Platform", enforcement="required", ends_at=datetime.now(UTC) + DAY)
     async with asyncio.timeout(8):  # waiting for a connection is given up after ten seconds

@@ -357,7 +357,7 @@ class TestTwoWorkspaces:
         assert refused(await eve.respond(platform.uid)) == (422, "invalid_answers")
         assert await rows(database) == 0
 
-    async def test_more_tenants_at_once_than_connections_starve_nobody(self, eve: App, database: Database) -> None:
+    async def test_more_tenants_at_once_than_connections_all_get_their_turn(self, eve: App, database: Database) -> None:
         platform = await publish(database, "Platform", questions=[HOW_WAS_IT])
         async with asyncio.timeout(8):  # waiting for a connection is given up after ten seconds
             found = await asyncio.gather(*(eve.recorded(platform.uid, *warm(platform)) for _ in range(30)))

@@ -1,4 +1,4 @@
-"""Verifying: whatever is done to the ledger behind the portal's back, by whoever owns the tables, is found and its row is named."""
+"""Verifying: whatever is done to the ledger behind the portal's back, by the owner of the tables, is found and its row is named."""
 
 import asyncio
 from typing import Any

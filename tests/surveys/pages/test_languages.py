@@ -130,7 +130,7 @@ async def test_a_language_is_added_and_saved(alice: Browser, lunch: Stored, data
 
 
 @pytest.mark.parametrize("to", ["d_e", "en", "x" * 40])
-async def test_what_is_no_other_language_is_refused(alice: Browser, lunch: Stored, to: str) -> None:
+async def test_what_is_not_another_language_is_refused(alice: Browser, lunch: Stored, to: str) -> None:
     assert (await alice.get(at(lunch, to))).status_code == 422
     assert (await alice.submit(at(lunch), {"to": to, "revision": "1"})).status_code == 422
 

@@ -386,7 +386,7 @@ async def test_words_that_changed_meanwhile_are_shown_again_with_what_still_fits
     assert await rows(database, "SELECT version, impressions FROM survey_prompt_state") == [(2, 1)]
 
 
-async def test_what_is_gone_is_told_and_the_queue_goes_on(nora: Browser, database: Database) -> None:
+async def test_what_is_gone_is_told_and_the_queue_continues(nora: Browser, database: Database) -> None:
     gone = await ask(database, title="Gone", status="archived")
     await ask(database, title="Still there")
     answer = await reply_by_htmx(nora, gone, "answer")

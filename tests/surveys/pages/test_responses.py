@@ -314,7 +314,7 @@ async def test_another_workspace_sees_none_of_it(receipts: dict[str, str], eve: 
 
 
 @pytest.mark.parametrize("receipt", ["1", "z" * 64, "A" * 64, "0" * 64])
-async def test_what_is_no_receipt_is_not_found(vera: Browser, receipt: str) -> None:
+async def test_what_is_not_a_receipt_is_not_found(vera: Browser, receipt: str) -> None:
     assert (await vera.get(f"/surveys/response_modal/{receipt}")).status_code == 404
 
 

@@ -194,7 +194,7 @@ async def test_what_cannot_be_published_says_what_is_missing(database: Database,
     assert (await alice.submit(f"/surveys/publish/{stored.uid}")).status_code == 422
 
 
-async def test_archiving_says_how_many_answers_stay_and_publishing_takes_it_back(
+async def test_archiving_says_how_many_answers_stay_and_publishing_undoes_it(
     database: Database, parts: Parts, alice: Browser
 ) -> None:
     stored = await lunch(database)

@@ -1,4 +1,4 @@
-"""Clients that take their time, over a real socket: they are told so, in their turn, and keep nobody else waiting."""
+"""Clients that take their time, over a real socket: they are told so, in their turn, and keep no one else waiting."""
 
 import asyncio
 from collections.abc import AsyncIterator

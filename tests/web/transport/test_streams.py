@@ -16,7 +16,7 @@ from app.web.transport.streams import Watch
 from tests.clock.sync_rows import connected, run
 from tests.conftest import BASE_URL, Browser
 
-HANGS_S = 60  # a stream that does not end goes on for ten minutes
+HANGS_S = 60  # a stream that does not end continues for ten minutes
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ async def test_a_stream_ends_when_an_administrator(
     assert answer.text.rstrip().endswith("event: end\r\ndata: over")
 
 
-async def test_the_streams_of_others_go_on(
+async def test_the_streams_of_others_continue(
     alice: Browser, bob: Browser, vera: Browser, bob_id: int, follow: Any
 ) -> None:
     ending, going_on = await follow(bob), await follow(vera)

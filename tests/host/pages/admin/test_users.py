@@ -170,7 +170,7 @@ async def test_saving_without_a_change_writes_nothing(alice: Browser, database: 
     assert await acts(database) == []
 
 
-async def test_who_changes_their_own_roles_goes_on_under_a_new_session_id(alice: Browser, database: Database) -> None:
+async def test_who_changes_their_own_roles_continues_under_a_new_session_id(alice: Browser, database: Database) -> None:
     await make_administrator(database, "bob")
     alice_id = await user_id_of(database, "alice")
     old = dict(alice.cookies)
