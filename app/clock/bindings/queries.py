@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock.bindings.rows import DECIDED
 from app.clock.codes import BindingState
 from app.clock.models import (
     Binding,
@@ -50,14 +51,7 @@ _ONE_COLUMNS: tuple[Any, ...] = (
     Department.name.label("department"),
     Position.name.label("position"),
     Binding.id.label("binding_id"),
-    Binding.state,
-    Binding.method,
-    Binding.host_employee_id,
-    Binding.cleared,
-    Binding.resumes,
-    Binding.candidates,
-    Binding.taken,
-    Binding.rejected,
+    *DECIDED,
     Binding.decided_by,
     Binding.decided_at,
     Binding.reason,
@@ -70,14 +64,21 @@ _ONE_COLUMNS: tuple[Any, ...] = (
     select(Connection.profile).scalar_subquery().label("profile"),
     select(Setting.value).where(Setting.name == "show_photos").scalar_subquery().label("show_photos"),
 )
-_ONE: Select[Any] = (
-    select(*_ONE_COLUMNS)
-    .select_from(ClockEmployee)
-    .join(Binding, Binding.clock_employee_id == ClockEmployee.id)
-    .outerjoin(Department, Department.code == ClockEmployee.department_code)
-    .outerjoin(Position, Position.code == ClockEmployee.position_code)
-    .outerjoin(Employee, Employee.id == Binding.host_employee_id)
-)
+
+
+def of_people(*columns: Any) -> Select[Any]:
+    """These columns of mirrored people, and of their binding, department, position and host employee."""
+    return (
+        select(*columns)
+        .select_from(ClockEmployee)
+        .join(Binding, Binding.clock_employee_id == ClockEmployee.id)
+        .outerjoin(Department, Department.code == ClockEmployee.department_code)
+        .outerjoin(Position, Position.code == ClockEmployee.position_code)
+        .outerjoin(Employee, Employee.id == Binding.host_employee_id)
+    )
+
+
+_ONE = of_people(*_ONE_COLUMNS)
 _CHANGES_COLUMNS: tuple[Any, ...] = (
     BindingChange.at,
     BindingChange.from_state,

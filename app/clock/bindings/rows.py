@@ -38,18 +38,16 @@ _MAKE = """
 """
 _MAKE_MISSING = text(_MAKE.format(of_some=""))
 _MAKE_SOME = text(_MAKE.format(of_some="AND e.emp_code = ANY(CAST(:codes AS text[]))"))
+# What a decision reads of a binding, and writes.
+DECIDED = (
+    Binding.state, Binding.method, Binding.host_employee_id, Binding.cleared, Binding.resumes, Binding.candidates, Binding.taken,
+    Binding.rejected,
+)  # fmt: skip
 _READ = select(
     Binding.id,
     Binding.clock_employee_id,
     Binding.emp_code,
-    Binding.state,
-    Binding.method,
-    Binding.host_employee_id,
-    Binding.cleared,
-    Binding.resumes,
-    Binding.candidates,
-    Binding.taken,
-    Binding.rejected,
+    *DECIDED,
     Binding.reason,
     ClockEmployee.full_name,
     ClockEmployee.active,

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, tru
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings.actions import LABELS
-from app.clock.bindings.queries import WAITS
+from app.clock.bindings.queries import WAITS, of_people
 from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
 from app.db.searching import contains
@@ -64,15 +64,7 @@ _COLUMNS: tuple[Any, ...] = (
     WAITING.label("waiting"),
     LAST_PUNCH.label("last_punch"),
 )
-BASE: Select[Any] = (
-    select(*_COLUMNS)
-    .select_from(ClockEmployee)
-    .join(Binding, Binding.clock_employee_id == ClockEmployee.id)
-    .outerjoin(Department, Department.code == ClockEmployee.department_code)
-    .outerjoin(Position, Position.code == ClockEmployee.position_code)
-    .outerjoin(Employee, Employee.id == Binding.host_employee_id)
-    .outerjoin(_WAITING, _WAITING.c.emp_code == ClockEmployee.emp_code)
-)
+BASE = of_people(*_COLUMNS).outerjoin(_WAITING, _WAITING.c.emp_code == ClockEmployee.emp_code)
 # A person who left the server's list stays in ours as long as a link gives their old punches an owner.
 LISTED = or_(ClockEmployee.absent_since.is_(None), Binding.host_employee_id.is_not(None))
 _LEFT_OUT = select(func.count()).select_from(ClockEmployee).join(Binding).where(~LISTED).scalar_subquery()
