@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time
 
 import pytest
 
-from app.alerts.hours import next_digest, quiet_until
+from app.alerts.hours import after_quiet, next_digest, quiet_until
 from app.alerts.rules import SILENT, Digest, QuietHours
 
 NIGHT = QuietHours(time(22), time(7))
@@ -48,6 +48,21 @@ def utc(text: str) -> datetime:
 )
 def test_quiet_hours_end(quiet: QuietHours | None, zone: str, now: str, until: str | None) -> None:
     assert quiet_until(quiet, zone, utc(now)) == (utc(until) if until else None)
+
+
+@pytest.mark.parametrize(
+    ("breaks", "severity", "leaves"),
+    [
+        (True, "critical", "2026-11-25 13:00"),
+        (True, "warning", "2026-11-25 13:30"),
+        (False, "critical", "2026-11-25 13:30"),
+    ],
+)
+def test_a_mail_waits_for_the_end_of_quiet_hours_unless_its_severity_breaks_them(
+    *, breaks: bool, severity: str, leaves: str
+) -> None:
+    quiet = QuietHours(NOON.starts, NOON.ends, but_critical=breaks)
+    assert after_quiet(quiet, "UTC", severity, utc("2026-11-25 13:00")) == utc(leaves)
 
 
 @pytest.mark.parametrize(
