@@ -275,7 +275,7 @@ class Punch(Base):
             postgresql_include=["emp_code"],
             postgresql_where=text("import_outcome IS NOT NULL"),
         ),
-        # Of some people the few that were not imported, counted by day.
+        # Finds the few punches of some people that were not imported, counted by day.
         Index(
             "clock_transactions_not_imported",
             "emp_code",

@@ -1,4 +1,4 @@
-"""At which step the tables of schemas are, and what that means for this program."""
+"""The step at which the tables of each schema are, and what that means for this program."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Reached:
 
 
 async def read(db: AsyncSession | AsyncConnection, schemas: Iterable[str]) -> dict[Place, Reached]:
-    """Of each module that has tables in these schemas."""
+    """The step of each module that has tables in these schemas."""
     modules = {version_table(module): module for module in MODULES}
     asked = {"tables": list(modules), "schemas": list(schemas)}
     found = {(schema, modules[table]): note for schema, table, note in await db.execute(_TABLES, asked)}

@@ -21,7 +21,7 @@ class RecordsChanged:
 
 @dataclass(frozen=True, slots=True)
 class EmployeesChanged:
-    """Employees that were added, edited, deactivated, deleted or imported: matching and eligibility may differ now."""
+    """Employees that were added, edited, deactivated, deleted or imported: this may change who matches and who is eligible."""
 
     employee_ids: tuple[int, ...]
 
@@ -47,7 +47,7 @@ _listeners: list[Listener] = []
 
 
 def listen(listener: Listener) -> None:
-    """Registers once; a second time changes nothing."""
+    """Registers a listener; a second call changes nothing."""
     if listener not in _listeners:
         _listeners.append(listener)
 

@@ -39,7 +39,7 @@ _listeners: list[ProblemListener] = []
 
 
 def listen(listener: ProblemListener) -> None:
-    """Registers once; a second time changes nothing."""
+    """Registers a listener; a second call changes nothing."""
     if listener not in _listeners:
         _listeners.append(listener)
 

@@ -145,7 +145,7 @@ def _sources() -> tuple[ProblemSource, ...]:
 
 @cache
 def kinds() -> Mapping[str, ProblemKind]:
-    """Those of all modules, by name."""
+    """The kinds of all modules, by name."""
     return {one.name: one for source in _sources() for one in source.kinds}
 
 

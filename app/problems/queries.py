@@ -88,7 +88,7 @@ async def most_harm_first(db: AsyncSession, wanted: ProblemFilter) -> Sequence[A
 
 
 async def groups(db: AsyncSession, wanted: ProblemFilter) -> list[ProblemGroup]:
-    """By kind, in no order."""
+    """Groups by kind, in no order."""
     counted = select(
         Problem.kind,
         func.count(),

@@ -21,7 +21,7 @@ else:
 
 
 def _under(names: Any, *, all_of_them: bool) -> msgspec.Meta:
-    """Of a mapping in the document: its keys are words of `names`, each of them where `all_of_them` says so."""
+    """The schema of a mapping whose keys are words of `names`. With `all_of_them` it has every word."""
     words = list(get_args(names))
     return msgspec.Meta(
         min_length=len(words) if all_of_them else None,

@@ -36,7 +36,7 @@ class Accepting:
 
     @property
     def codes(self) -> list[str]:
-        """Those that are bound."""
+        """The codes that are bound."""
         return [one.emp_code for one in self.taken]
 
 

@@ -65,6 +65,6 @@ def directory(
 
 
 def number_key(number: str, *, ignore_leading_zeros: bool = False) -> str:
-    """How a code compares with ID numbers: like these among themselves, without leading zeros where the setting says so."""
+    """The form in which codes and ID numbers are compared: without leading zeros if the setting says so."""
     key = id_number_key(number)
     return (key.lstrip("0") or key[-1:]) if ignore_leading_zeros else key

@@ -43,7 +43,7 @@ async def shape(db: AsyncSession, first: date, last: date, since: date | None = 
 
 
 def lateness(found: dict[int, int]) -> list[Lateness]:
-    """From punches by bucket."""
+    """The lateness of punches that are counted by bucket."""
     known = sum(n for bucket, n in found.items() if bucket != hour_counts.NOT_SAID)
     late = [Lateness(label, n := found.get(bucket, 0), percent(n, known)) for bucket, label in enumerate(LATE)]
     unsaid = found.get(hour_counts.NOT_SAID)
@@ -85,7 +85,7 @@ def _counted(dimension: str, name: SQLColumnExpression[Any], pair: PeriodPair) -
 
 
 def _sum(figure: SQLColumnExpression[int], days: DayRange | None) -> ColumnElement[int]:
-    """Of these days; 0 where there are none."""
+    """The sum over these days; 0 when there are none."""
     if days is None:
         return literal(0)
     return cast(func.coalesce(func.sum(figure).filter(DailyTotal.local_date.between(*days)), 0), Integer)

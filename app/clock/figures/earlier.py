@@ -16,7 +16,8 @@ from app.dates import day_words, days_words
 
 
 class DayFigures(NamedTuple):
-    """Of a local day: punches, those in attendance records, and whether some punches were purged since they were counted."""
+    """The figures of a local day: all punches, those in attendance records, and whether some were purged after they were
+    counted."""
 
     total: int = 0
     imported: int = 0

@@ -41,7 +41,7 @@ COUNTED = {
 CODES = ("check_in", "check_out", "break_out", "break_in", "overtime_in", "overtime_out")
 FIGURES = ("total", *CODES, "unknown", "employees", "terminals", "imported")
 OUTCOME_DAYS = 30
-# Of more punches than this, people and terminals are looked up one by one.
+# Beyond this number of punches, people and terminals are looked up one by one.
 COUNTED_DIRECTLY = 20_000
 _EACH = """
     SELECT (SELECT min({name}) FROM clock_transactions) AS {name}

@@ -112,7 +112,7 @@ def _as_in(case: Case, world: World) -> Case:
 
 
 def _fates(judgement: Judgement) -> dict[int, Fate]:
-    """Of each punch its outcome, and the hours of the record it goes into."""
+    """For each punch its outcome, and the hours of its record."""
     hours: dict[int, Any] = {one.key: (one.clock_in, one.clock_out, one.breaks) for one in judgement.creates}
     hours |= {one.record_id: (one.clock_in, one.clock_out, one.breaks) for one in judgement.updates}
     return {

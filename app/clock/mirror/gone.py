@@ -137,7 +137,7 @@ async def mark(db: AsyncSession, ids: Sequence[int], now: datetime) -> None:
 
 
 async def _questions(db: AsyncSession) -> Sequence[Cursor]:
-    """One row for each time that a mass was missing, the latest first; `generation` is its number."""
+    """One row for each time that many punches were missing at once, the latest first; `generation` is its number."""
     wanted = select(Cursor).where(Cursor.resource == RESOURCE, Cursor.kind == KIND)
     return (await db.scalars(wanted.order_by(Cursor.generation.desc()))).all()
 

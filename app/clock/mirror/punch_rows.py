@@ -1,6 +1,6 @@
 """Writes a page of punches: COPY into a temporary table, then one statement for each thing that may be true of its rows.
 
-What a page is and when it is written is the business of the walk; the caller's transaction also moves the cursor.
+The walk decides what a page is and when it is written. The caller's transaction also moves the cursor.
 """
 
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ Kept = Literal["local_times", "instants"]
 """What a change of zone leaves as it is."""
 
 Segment = tuple[datetime, timedelta]
-"""From when on (naive) which offset holds."""
+"""The offsets, each with the naive instant from which it holds."""
 
 _SECOND = timedelta(seconds=1)
 _WROTE_ITS_OFFSET = r"punched_at_raw ~ '\:[0-9]{2}([.][0-9]+)? ?(Z|[+-][0-9]{2}\:?[0-9]{2}) *$'"

@@ -83,14 +83,14 @@ def pending_with(cursor: Cursor | None, short: Shortfall | None) -> dict[str, An
 
 
 def forgiven(cursor: Cursor | None) -> int:
-    """How many rows may be missing from the window all the same."""
+    """How many rows of the window a person accepted as missing."""
     short = Shortfall.of(cursor)
     return short.missing if short is not None and short.is_accepted else 0
 
 
 def explains(rows: Iterable[Cursor], span: DaySpan, difference: int) -> bool:
-    """True when the server counts so many more in `span` because of what was accepted: exactly that many for the very days that
-    were accepted, at most that many for days that only touch them. Pure."""
+    """True when the difference of the server's count in `span` comes from what was accepted: exactly that many for the very days
+    that were accepted, at most that many for days that only touch them. Pure."""
     accepted = [(_days(row), forgiven(row)) for row in rows if forgiven(row)]
     for days, missing in accepted:
         if days == span:

@@ -254,26 +254,26 @@ async def _show(
 
 
 async def _worth_offering(ctx: Context, row: Any) -> Sequence[Row[Any]]:
-    """Employees that a person could mean, where the match pass proposes none."""
+    """Employees to propose when the match pass proposes none."""
     if row.host_employee_id or row.candidates or row.taken or row.state == BindingState.IGNORED or not row.full_name:
         return ()
     return await binding_queries.hosts_like(ctx.db, row.full_name, most=MOST_OFFERED)
 
 
 def _has_its_number(host: Row[Any], row: Any) -> bool:
-    """Then adding the person would make a second one of that number, which it refuses."""
+    """True when an employee has the person's number: then *Add as employee* would refuse to make a second one."""
     return id_number_key(host.id_number) == id_number_key(row.emp_code)
 
 
 async def _codes_of(ctx: Context, row: Any) -> dict[int, list[str]]:
-    """Which other codes have the people that the drawer proposes."""
+    """The other codes of the people that the drawer proposes."""
     ids = {one["host_employee_id"] for one in (*row.candidates, *row.taken)}
     found = await binding_rows.codes_of(ctx.db, ids) if ids else {}
     return {one: [code for code in codes if code != row.emp_code] for one, codes in found.items()}
 
 
 async def _beside(ctx: Context, row: Any) -> dict[int, str]:
-    """What stands beside the names that the drawer proposes: what tells these people from others of their names, and their scores."""
+    """The words beside the proposed names: what tells these people from others with the same name, and their scores."""
     proposed = {one["host_employee_id"]: f"{one['score']:g} of 100" for one in (*row.candidates, *row.taken)}
     hosts = await binding_queries.hosts_of(ctx.db, proposed) if proposed else {}
     return {one: f"{told_apart(hosts[one])} · {score}" if one in hosts else score for one, score in proposed.items()}

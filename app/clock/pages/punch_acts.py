@@ -28,7 +28,7 @@ from app.web.long_acts.bulk import BulkRows, LongBulk
 from app.web.long_acts.words import stay
 from app.web.pages import done, go
 
-# More than this takes longer than a second, and a person who waits wants to see progress.
+# More punches take longer than a second, and a person who waits wants to see progress.
 INLINE_LIMIT = 100
 GENERAL = "Each record becomes what its shift is now; other records of the shift are deleted, and taps outside it are judged again."
 

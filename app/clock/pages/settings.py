@@ -172,7 +172,7 @@ def _rules_differ(before: ClockSettings, after: ClockSettings) -> bool:
 
 
 async def _question(ctx: Context, before: ClockSettings, after: ClockSettings, now: datetime) -> dict[str, Any] | None:
-    """What to ask before saving, with the numbers; None when nothing here is worth a question."""
+    """The question before saving, with its numbers; None when none is needed."""
     found = await preview.preview(ctx.db, after, now) if _rules_differ(before, after) else None
     purged = await _purged(ctx, before, after, now)
     if found is None and not purged:

@@ -52,7 +52,7 @@ async def wanted(ctx: Context, act: str) -> Undo:
 
 
 async def agreed(ctx: Context, act: str, ids: Collection[int]) -> bool:
-    """True when the records are left as they are, or the person saw the numbers of now."""
+    """True when the records stay as they are, or the person saw the current numbers."""
     return await wanted(ctx, act) == "leave" or await _saw(ctx, await _of(ctx, act, ids))
 
 
@@ -75,8 +75,8 @@ def signature(undoable: Undoable) -> str:
 
 
 def offer(undoable: Undoable, host: str | None = None) -> dict[str, Any]:
-    """What can be done with the records, as the radios `choices`, and why something can't. `host` is whom the code is bound to
-    next; without one nothing is moved."""
+    """What can be done with the records, as the radios `choices`, and why something can't be done. `host` is the employee to whom
+    the code is bound next; without one no record is moved."""
     if not undoable:
         return {"choices": [], "cannot": ""}
     judged = f"judged again as {host}'s" if host else "“Not bound”"

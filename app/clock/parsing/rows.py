@@ -1,4 +1,4 @@
-"""What a row becomes: one struct per resource, holding what is stored or shown and nothing else."""
+"""What a row becomes: one struct for each resource, with only what is stored or shown."""
 
 from datetime import date, datetime
 
@@ -28,7 +28,7 @@ class ParsedPunch(msgspec.Struct, frozen=True, gc=False):
 
 
 class Ref(msgspec.Struct, frozen=True):
-    """Another row, as far as this one names it."""
+    """A reference to another row."""
 
     remote_id: str | None
     code: str | None

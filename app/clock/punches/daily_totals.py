@@ -1,6 +1,6 @@
 """The daily totals: counted again for days whose punches changed, kept for ever, frozen once the purge took from a day.
 
-Reading them is the business of figures/status.py.
+figures/status.py reads them.
 """
 
 from collections.abc import Callable, Iterable, Sequence

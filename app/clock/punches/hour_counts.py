@@ -72,7 +72,7 @@ class HourCounts:
 
 
 async def read(db: AsyncSession, first: date, last: date, since: date) -> HourCounts:
-    """Of the days from `first` to `last`, and how late those from `since` to `first` were; one SELECT."""
+    """Counts the days from `first` to `last`, and how late punches of the days from `since` to `first` were; one SELECT."""
     found = HourCounts({}, {}, {})
     # Days of ours, not a series of the server's: the driver takes the last day of the calendar for one without an end.
     days = [since + timedelta(days=n) for n in range((last - since).days + 1)]

@@ -94,7 +94,7 @@ async def _judge_again(db: AsyncSession, terminals: Sequence[str | None]) -> Non
 
 
 async def on_host_event(db: AsyncSession, event: Event) -> None:
-    """The listener for records and day locks; people and kiosk codes are app.clock.bindings.actions' business."""
+    """The listener for records and day locks; app.clock.bindings.actions listens for people and kiosk codes."""
     match event:
         case RecordsChanged(record_ids=ids, change="deleted"):
             await _turn_deleted(db, ids)

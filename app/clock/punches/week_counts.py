@@ -22,7 +22,7 @@ from app.db.located import Counted
 _OF_PEOPLE = f"""FROM clock_transactions t WHERE t.emp_code = ANY(CAST(:codes AS text[])) AND {{day}} BETWEEN {{first}} AND {{last}}
             AND t.punched_at_utc >= {{first}} - interval '{CLOCKS_APART.days} days'
             AND t.punched_at_utc < {{last}} + interval '{(CLOCKS_APART + DAY).days} days'"""
-# Of a range that it does not know, the planner would take the index on days, and read everybody's punches: the `+ 0` forbids it.
+# For an unknown range the planner would take the index on days, and read everybody's punches. The `+ 0` prevents this.
 _FRESH = _OF_PEOPLE.format(day="t.local_date + 0", first="open.first", last="open.last")
 _BY_WEEK = text(
     f"""

@@ -221,7 +221,7 @@ def _said(document: dict[str, Any], profile: Profile) -> str:
 
 
 def _told(said: str) -> str:
-    """The server's words as the end of a sentence of ours: on one line, without the full stop that ours has."""
+    """The server's words as the end of one of our sentences: on one line, without a full stop."""
     plain = "".join(letter if letter.isprintable() else " " for letter in shortened(said, _SAID_LENGTH))
     words = " ".join(plain.split()).rstrip(".")
     return f": {words}" if words else ""

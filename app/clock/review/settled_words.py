@@ -9,7 +9,7 @@ UNSETTLE = "Not settled: the punch needs a person again."
 
 
 def settled(row: Any) -> str:
-    """Of a settled punch: `Settled by Bob: “Forgot the card”`, or `Settled by record 7, made by hand`."""
+    """What a settled punch says: `Settled by Bob: “Forgot the card”`, or `Settled by record 7, made by hand`."""
     if row.settled_by is None:
         return f"Settled by record {row.covered_by_id}, made by hand"
     note = f": “{row.settled_note}”" if row.settled_note else ""
@@ -17,6 +17,6 @@ def settled(row: Any) -> str:
 
 
 def may_settle(row: Any) -> bool:
-    """Of one that arrived late, and of one that is gone, a person keeps the record."""
+    """False for a punch that arrived late or is gone: there a person keeps the record instead."""
     needs_a_person = row.import_outcome in SETTLEABLE and row.import_outcome != Outcome.ARRIVED_LATE
     return needs_a_person and row.settled_at_utc is None and row.gone_at_utc is None

@@ -1,6 +1,6 @@
 """Taps, shifts and records in words: their roles, and their local times as short as can be. Pure.
 
-Which sentence says them is the business of review/sentences.py.
+The sentences are in review/sentences.py.
 """
 
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ from app.clock.sync.run_state import RunState, StoppedError
 
 Step = Callable[[RunState], Awaitable[None]]
 
-# By id, since no index serves the run: one run at a time writes punches, so its own lie behind those that it found.
+# By id, because no index serves the run. One run at a time writes punches, so its own ids are higher than those that it found.
 _BROUGHT = text(
     """
     SELECT import_outcome, count(*) FROM clock_transactions

@@ -123,7 +123,7 @@ def _after(position: WalkPosition, page: Page) -> WalkPosition:
 
 
 async def _let_end(coming: "asyncio.Task[Page] | None") -> None:
-    """A call that is no longer awaited still goes into the log."""
+    """A call whose result is not awaited any longer is still logged."""
     if coming is None:
         return
     task = asyncio.current_task()

@@ -74,7 +74,7 @@ def stretches(days: Iterable[date]) -> list[tuple[date, date]]:
 
 
 async def locked(db: AsyncSession, days: Iterable[date]) -> set[date]:
-    """Those of the days that are locked."""
+    """The locked ones among the days."""
     wanted = set(days)
     return set(await db.scalars(select(DayLock.day).where(DayLock.day.in_(wanted)))) if wanted else set()
 

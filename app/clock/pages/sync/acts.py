@@ -160,7 +160,7 @@ async def decide_disappearance(ctx: NamedDependency[Context], resource: FromPath
 
 
 async def _waiting(ctx: Context, resource: str) -> dict[str, Any]:
-    """What waits for a decision, also when it was refused before. Raises NotFound."""
+    """The disappearance that waits for a decision, also when it was refused before. Raises NotFound."""
     if resource not in LISTED:
         raise NotFound
     found = await ctx.db.scalar(select(Cursor).where(Cursor.resource == resource, Cursor.kind == "listing"))

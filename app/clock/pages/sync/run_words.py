@@ -75,7 +75,7 @@ class Described:
 
     @property
     def level(self) -> str:
-        """Of the alert that says how the run ended."""
+        """The level of the alert that says how the run ended."""
         return LEVELS.get(self.status, "info")
 
     @property

@@ -95,7 +95,7 @@ COLUMNS = (
 
 
 def base(ctx: Context, query: Query) -> Select[Any]:
-    """Of the kinds that the person sees. Snoozed and closed ones are left out unless the address asks for them."""
+    """The problems of the kinds that the person sees. Snoozed and closed ones are left out unless the address asks for them."""
     rows = BASE.where(among(Problem.kind, kinds_seen(ctx)))
     return rows if str(query.get("state") or "").strip() else rows.where(IS_TO_DO)
 

@@ -68,7 +68,7 @@ async def run(ctx: Context, problem_ids: Collection[int], choice: str = "") -> i
 
 
 async def _open(ctx: Context, problem_ids: Collection[int]) -> dict[str, list[Any]]:
-    """By kind. Raises Conflict where all are closed."""
+    """The open ones, by kind. Raises Conflict when all are closed."""
     wanted = among(Problem.id, problem_ids), among(Problem.kind, kinds_seen(ctx)), IS_OPEN
     columns = Problem.id, Problem.kind, Problem.subject_id, Problem.facts
     rows: Sequence[Any] = (await ctx.db.execute(select(*columns).where(*wanted).order_by(Problem.id))).all()

@@ -37,7 +37,7 @@ class TopOfProblems:
 
 
 async def top(ctx: Context) -> TopOfProblems:
-    """Of the kinds whose page the person may open. One statement, and none where nothing is open."""
+    """The top problems of the kinds whose page the person may open. One statement, or none when nothing is open."""
     may = ctx.may(SEE)
     found, number = await groups.top(ctx, base(ctx, MultiDict()), MOST) if open_problems(ctx) else ([], 0)
     return TopOfProblems([_line(one, may=may) for one in found], number, URL if may else "")
