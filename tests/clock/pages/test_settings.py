@@ -199,6 +199,20 @@ async def test_with_script_the_steps_come_live_and_once(alice: Browser, clock: s
     assert events.text.count("event: test") == 7
     assert "The connection works." in events.text
     assert events.text.rstrip().endswith("data: over")
+    assert "test-button" not in events.text
+
+
+async def test_in_the_set_up_a_good_test_has_the_way_on_lead(alice: Browser, clock: str) -> None:
+    await alice.submit(f"{URL}/connection", server(clock))
+    frame = await alice.submit(f"{URL}/connection/test", {"then": "setup"}, headers={"HX-Request": "true"})
+    (address,) = re.findall(r'sse-connect="([^"]+)"', frame.text)
+    *running, tested = (await alice.get(address.replace("&amp;", "&"))).text.split("event: test")[1:]
+    assert "btn-primary" not in "".join(running)
+    assert tested.count("btn-primary") == 1
+    assert "Continue to the first sync" in tested
+    assert re.search(
+        r'<button class="btn" id="test-button" type="submit" hx-swap-oob="true">.*Test again', tested, re.DOTALL
+    )
 
 
 async def test_no_link_from_elsewhere_starts_a_test(

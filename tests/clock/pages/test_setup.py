@@ -43,6 +43,9 @@ async def test_the_four_steps_lead_from_nothing_to_employees(parts: Parts, datab
         assert heading(tested) == "Test"
         assert tested.count('class="step-done"') >= 5
         assert 'href="/clock_settings/setup">Continue to the first sync' in tested
+        assert tested.split("<main")[1].count("btn-primary") == 1  # testing again stands back
+        assert tested.count('id="test-button"') == 1
+        assert 'href="/clock_settings/setup">Continue the set-up' in (await alice.get("/clock")).text
         assert "127.0.0.1 is an address: there is no name to look up." in tested
         first_sync = (await alice.get(URL)).text
         assert heading(first_sync) == "First sync"
@@ -58,6 +61,7 @@ async def test_the_four_steps_lead_from_nothing_to_employees(parts: Parts, datab
         async with database.transaction() as db:
             number = (await db.scalars(select(SyncRun.id))).one()
         await sync.run(parts, "main", number)
+    assert "Continue the set-up" not in (await alice.get("/clock")).text
     done = (await alice.get(URL)).text
     assert heading(done) == "People"
     # Within the part that replaces itself when the run is over.
