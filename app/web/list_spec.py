@@ -4,7 +4,7 @@ A `ListSpec` stands beside its page. Making one request's list from it: app.web.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -21,6 +21,7 @@ from app.periods import PERIODS, Days
 LONGEST_FILTER = 200
 Condition = ColumnElement[bool]
 Query = MultiDict[Any] | FormMultiDict
+FilterValues = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -135,15 +136,32 @@ class Filter:
         return ", ".join(self.options.get(one, one) for one in values)
 
 
+def in_every_filter(_: FilterValues) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class BulkAction:
-    """Actions with the same `menu` stand behind a button of that name, which has the icon of the first; others are buttons."""
+    """Actions with the same `menu` stand behind a button of that name, which has the icon of the first; others are buttons.
+    `fits` takes the filters in force: an action that could change none of their rows is not offered."""
 
     value: str
     label: str
     icon: str
     danger: bool = False
     menu: str = ""
+    fits: Callable[[FilterValues], bool] = in_every_filter
+
+
+def where_any_of(name: str, changeable: Container[str]) -> Callable[[FilterValues], bool]:
+    """Fits where the filter `name` is not in force, or lets one of the values `changeable` through."""
+
+    def fits(values: FilterValues) -> bool:
+        value = values.get(name)
+        chosen = value if isinstance(value, list) else [value]
+        return value is None or any(one in changeable for one in chosen)
+
+    return fits
 
 
 @dataclass(frozen=True)

@@ -280,8 +280,8 @@ def listing(
 ) -> ListPage:
     """A ListPage from rows that a page read in its own way."""
     bulk = None
-    if spec.bulk:
-        bulk = {"url": with_query(spec.bulk_url, {**wanted.query, "page": None}), "actions": spec.bulk}
+    if actions := [one for one in spec.bulk if one.fits(wanted.values)]:
+        bulk = {"url": with_query(spec.bulk_url, {**wanted.query, "page": None}), "actions": actions}
     return ListPage(spec, rows, total, wanted, spec.columns, visible_columns(context, spec), bulk, acting=acting)
 
 

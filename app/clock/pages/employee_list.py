@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.bindings.actions import LABELS
+from app.clock.bindings.actions import LABELS, OPEN_TO
 from app.clock.bindings.queries import WAITS, of_people
 from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
@@ -15,7 +15,7 @@ from app.db.searching import contains
 from app.host.models import Employee
 from app.long_acts import progress as long_acts
 from app.web.formats import number
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query, where_any_of
 from app.web.templating import with_query
 
 STATES = {state.value: words.label for state, words in BINDING_STATES.items()}
@@ -86,14 +86,20 @@ _AROUND = select(
     _LEFT_OUT_WAITING.label("left_out_waiting"),
     long_acts.newest("take_back", "move").label("acting"),
 )
-ADD = BulkAction("add", LABELS["add"], "user-plus")
+
+
+def _act(word: str, icon: str, *, danger: bool = False) -> BulkAction:
+    return BulkAction(word, LABELS[word], icon, danger, fits=where_any_of("state", OPEN_TO[word]))
+
+
+ADD = _act("add", "user-plus")
 BULK = (
-    BulkAction("accept", LABELS["accept"], "check"),
-    BulkAction("reject", LABELS["reject"], "x"),
-    BulkAction("match_again", LABELS["match_again"], "wand"),
-    BulkAction("clear", LABELS["clear"], "unlink", danger=True),
-    BulkAction("ignore", LABELS["ignore"], "eye-off", danger=True),
-    BulkAction("un_ignore", LABELS["un_ignore"], "eye"),
+    _act("accept", "check"),
+    _act("reject", "x"),
+    _act("match_again", "wand"),
+    _act("clear", "unlink", danger=True),
+    _act("ignore", "eye-off", danger=True),
+    _act("un_ignore", "eye"),
 )
 NOT_CONNECTED = Empty(
     "plug-connected-x",

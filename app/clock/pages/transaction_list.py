@@ -1,6 +1,6 @@
 """The punch list: columns, filters, and what a request asks of it, turned into the fast path of punches/queries.py."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import PUNCH_LABELS, BindingState, punch_label, verify_label
 from app.clock.models import Binding, ClockEmployee, Connection, DailyTotal, Device, Punch, Setting
-from app.clock.outcomes import GROUP_LABELS, OUTCOMES, OutcomeGroup, outcome_label
+from app.clock.outcomes import GROUP_LABELS, OUTCOMES, SETTLEABLE, Outcome, OutcomeGroup, outcome_label
 from app.clock.punches import rejudging
 from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
@@ -21,7 +21,7 @@ from app.periods import today_in
 from app.texts import whole
 from app.web import lists
 from app.web.context import Context
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.list_spec import BulkAction, Column, Empty, Filter, FilterValues, ListSpec, Query, where_any_of
 from app.web.lists import ListPage, ListQuery
 
 # More terminals than this are not offered as a choice; the filter takes a serial number then.
@@ -205,11 +205,32 @@ SPEC = ListSpec(
     empty=NOTHING_YET,
     bulk_url="/clock_transactions/bulk",
 )
+
+
+def _may_have(outcomes: Container[str], *, settled: bool) -> Callable[[FilterValues], bool]:
+    """Fits where the list may have punches of `outcomes` that are settled, or that are not. One that is gone from the server waits
+    whatever its outcome: the filter for those finds it."""
+    of_these = where_any_of("outcome", outcomes)
+    others = {"settled": "no" if settled else "yes", "late": "open" if settled else "kept"}
+
+    def fits(values: FilterValues) -> bool:
+        if any(values.get(name) == word for name, word in others.items()):
+            return False
+        return values.get("gone") is not None or of_these(values)
+
+    return fits
+
+
+def _can_be_judged_again(values: FilterValues) -> bool:
+    """Not what has its record, and not what the server no longer has."""
+    return values.get("gone") is None and values.get("outcome") != [Outcome.IMPORTED]
+
+
 BULK = (
-    BulkAction("retry", "Retry", "rotate-clockwise"),
-    BulkAction("use", "Use the punches", "check"),
-    BulkAction("settle", "Mark as settled", "circle-check"),
-    BulkAction("unsettle", "Not settled", "arrow-back-up"),
+    BulkAction("retry", "Retry", "rotate-clockwise", fits=_can_be_judged_again),
+    BulkAction("use", "Use the punches", "check", fits=_may_have({decisions.LATE}, settled=False)),
+    BulkAction("settle", "Mark as settled", "circle-check", fits=_may_have(SETTLEABLE, settled=False)),
+    BulkAction("unsettle", "Not settled", "arrow-back-up", fits=_may_have(SETTLEABLE, settled=True)),
 )
 _ABLE = {
     "retry": decisions.RETRIABLE,

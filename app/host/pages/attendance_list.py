@@ -24,7 +24,19 @@ from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
 from app.web.forms import options
-from app.web.list_spec import CSV, EXCEL, JSON_LINES, BulkAction, Column, Empty, ExportKind, Filter, ListSpec, between
+from app.web.list_spec import (
+    CSV,
+    EXCEL,
+    JSON_LINES,
+    BulkAction,
+    Column,
+    Empty,
+    ExportKind,
+    Filter,
+    ListSpec,
+    between,
+    where_any_of,
+)
 from app.web.lists import ListPage
 
 STATUSES = {"pending": "Pending", "approved": "Approved", "rejected": "Rejected", "auto_closed": "Auto-closed"}
@@ -47,11 +59,17 @@ FILTERS = (
     Filter("edited", "Edited by hand", lambda _: AttendanceRecord.edited_at.is_not(None), kind="check", advanced=True),
     Filter("locked", "On a locked day", lambda _: DayLock.day.is_not(None), kind="check", advanced=True),
 )  # fmt: skip
+
+
+def _decision(status: str, label: str, icon: str) -> BulkAction:
+    return BulkAction(status, label, icon, fits=where_any_of("status", STATUSES.keys() - {status}))
+
+
 BULK = (
-    BulkAction("approved", "Approve", "thumb-up"),
-    BulkAction("rejected", "Reject", "thumb-down"),
-    BulkAction("auto_closed", "Auto-close", "clock-off"),
-    BulkAction("pending", "Set back to pending", "arrow-back-up"),
+    _decision("approved", "Approve", "thumb-up"),
+    _decision("rejected", "Reject", "thumb-down"),
+    _decision("auto_closed", "Auto-close", "clock-off"),
+    _decision("pending", "Set back to pending", "arrow-back-up"),
     BulkAction("delete", "Delete", "trash", danger=True),
 )
 EXPORTS = tuple(

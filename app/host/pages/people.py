@@ -23,7 +23,7 @@ from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, ask_to, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.list_spec import LONGEST_FILTER, BulkAction, Column, Empty, Filter, ListSpec, Query, where_any_of
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length, each
 from app.web.pages import done, page
 from app.web.site import KnownPerson
@@ -90,10 +90,11 @@ SPEC = ListSpec(
     ),
     bulk_url="/people/bulk",
     bulk=(
-        BulkAction("deactivate", "Deactivate", "user-off"),
-        BulkAction("activate", "Activate", "user-check"),
-        BulkAction("delete", "Delete", "trash", danger=True),
-        BulkAction("restore", "Restore", "arrow-back-up"),
+        BulkAction("deactivate", "Deactivate", "user-off", fits=where_any_of("state", ("active",))),
+        BulkAction("activate", "Activate", "user-check", fits=where_any_of("state", ("inactive",))),
+        BulkAction("delete", "Delete", "trash", danger=True, fits=where_any_of("state", ("active", "inactive"))),
+        # Without that filter the list has no deleted people.
+        BulkAction("restore", "Restore", "arrow-back-up", fits=lambda values: values.get("state") == "deleted"),
     ),
 )
 

@@ -20,7 +20,7 @@ from app.surveys.results.figures import RESPONDED
 from app.surveys.results.tallies import TallyScope
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES, Names
 from app.web.context import Context
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, where_any_of
 
 _COUNTED = tallies.whole(TallyScope()).subquery()
 _PEOPLE, _OUTCOME = _COUNTED.c.people, _COUNTED.c.outcome
@@ -77,9 +77,9 @@ FILTERS = (
 )
 
 BULK = (
-    BulkAction("publish", "Publish", "send"),
-    BulkAction("archive", "Archive", "archive", danger=True),
-    BulkAction("delete", "Delete drafts", "trash", danger=True),
+    BulkAction("publish", "Publish", "send", fits=where_any_of("status", STATUSES.keys() - {"published"})),
+    BulkAction("archive", "Archive", "archive", danger=True, fits=where_any_of("status", ("published",))),
+    BulkAction("delete", "Delete drafts", "trash", danger=True, fits=where_any_of("status", ("draft",))),
 )
 
 

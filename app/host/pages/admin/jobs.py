@@ -21,7 +21,7 @@ from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query, where_any_of
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 from app.web.pages import done, page
 
@@ -74,7 +74,7 @@ SPEC = ListSpec(
     empty=Empty("inbox", "No jobs", "Syncs, imports and other work in the background appear here."),
     sorts_many=("created_at",),
     bulk_url="/admin/jobs/bulk",
-    bulk=(BulkAction("retry", "Retry", "refresh"),),
+    bulk=(BulkAction("retry", "Retry", "refresh", fits=where_any_of("status", ("failed",))),),
 )
 
 

@@ -23,7 +23,7 @@ from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query, where_any_of
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 from app.web.pages import done, page
 
@@ -72,8 +72,10 @@ SPEC = ListSpec(
     # Keys of tenants come next in an address, and may be any word. So the address of the list itself takes the acts.
     bulk_url="/admin/tenants",
     bulk=(
-        BulkAction("deactivate", "Deactivate", "ban", danger=True),
-        BulkAction("activate", "Activate", "circle-check"),
+        BulkAction(
+            "deactivate", "Deactivate", "ban", danger=True, fits=where_any_of("state", STATES.keys() - {"deactivated"})
+        ),
+        BulkAction("activate", "Activate", "circle-check", fits=where_any_of("state", ("deactivated",))),
     ),
 )
 VERBS = {"deactivate": tenants.deactivate, "activate": tenants.activate}

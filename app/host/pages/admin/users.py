@@ -22,7 +22,7 @@ from app.web import exports, lists
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
+from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, where_any_of
 from app.web.pages import done, page
 
 MAY = Requires("admin.users")
@@ -75,8 +75,14 @@ SPEC = ListSpec(
     empty=Empty("users", "No accounts", "Invite the first person.", "/admin/users/new", "Invite a user"),
     bulk_url="/admin/users/bulk",
     bulk=(
-        BulkAction("deactivate", "Deactivate", "user-off", danger=True),
-        BulkAction("activate", "Activate", "user-check"),
+        BulkAction(
+            "deactivate",
+            "Deactivate",
+            "user-off",
+            danger=True,
+            fits=where_any_of("state", STATES.keys() - {"deactivated"}),
+        ),
+        BulkAction("activate", "Activate", "user-check", fits=where_any_of("state", ("deactivated",))),
     ),
 )
 
