@@ -96,9 +96,18 @@ document.addEventListener("change", (event) => {
   const form = page || (event.target.matches("[data-bulk-all]") && event.target.form);
   if (form) count(form);
 });
+// How high the bar is, for what must stay clear of it: in a narrow window its buttons stand in several lines.
+const bars = new ResizeObserver((changes) => {
+  for (const { target } of changes) {
+    if (target.offsetHeight) document.documentElement.style.setProperty("--bulk-room", `${target.offsetHeight}px`);
+  }
+});
 document.body.addEventListener("htmx:load", (event) => {
   const inside = event.detail.elt.querySelectorAll("form[data-bulk]");
-  for (const form of inside) count(form);
+  for (const form of inside) {
+    count(form);
+    bars.observe(form);
+  }
 });
 // What stands above the list leads back to it as it is filtered by now.
 document.body.addEventListener("htmx:pushedIntoHistory", (event) => {

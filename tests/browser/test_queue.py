@@ -191,8 +191,21 @@ def test_all_in_the_filter_is_offered_only_while_the_filter_has_more(page_of: Si
 
 def test_a_link_that_is_reached_by_keyboard_is_clear_of_the_bar(page_of: SignedIn) -> None:
     page = page_of("bob", viewport={"width": 1280, "height": 800})
-    page.goto("/clock_transactions?outcome=imported")
+    page.goto("/clock_transactions?outcome=imported&outcome=only_one_punch")
     expect(page.locator("form.bulk.is-whole")).to_be_in_viewport()
+    assert page.evaluate(_FOCUS_UNDER_THE_BAR) > 0
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate(_IS_CLEAR)
+
+
+@pytest.mark.parametrize("width", [1280, 768, 577])
+def test_a_link_is_clear_of_a_bar_of_several_lines(page_of: SignedIn, width: int) -> None:
+    page = page_of("bob", viewport={"width": width, "height": 760})
+    page.goto("/clock_employees?state=auto_matched&state=unbound&state=bound")
+    page.locator("[data-bulk-item]").first.check()
+    expect(page.locator("form.bulk.is-live")).to_be_in_viewport()
+    page.evaluate("scrollTo(0, 300)")
     assert page.evaluate(_FOCUS_UNDER_THE_BAR) > 0
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
