@@ -30,6 +30,20 @@ _FOCUS_UNDER_THE_BAR = """() => {
 }"""
 _IS_CLEAR = """() => document.activeElement.matches('tbody a')
   && document.activeElement.getBoundingClientRect().bottom <= document.querySelector('form.bulk').getBoundingClientRect().top"""
+# A press that comes right after the form did. Nothing is sent: whether htmx would have done so is what counts.
+_SEND_AT_ONCE = """() => {
+  document.body.addEventListener("htmx:beforeRequest", event => { if (event.detail.requestConfig.verb === "post") event.preventDefault(); });
+  document.addEventListener("submit", event => {
+    document.body.dataset.taken = event.defaultPrevented;
+    event.preventDefault();
+  });
+  new MutationObserver((_, seen) => {
+    const form = document.querySelector("#drawer form.noted");
+    if (!form) return;
+    seen.disconnect();
+    setTimeout(() => form.requestSubmit());
+  }).observe(document.getElementById("drawer"), { childList: true, subtree: true });
+}"""
 _KEPT = (Binding.state, Binding.method, Binding.host_employee_id, Binding.cleared, Binding.decided_by, Binding.reason)
 
 
@@ -210,6 +224,14 @@ def test_a_link_is_clear_of_a_bar_of_several_lines(page_of: SignedIn, width: int
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
     assert page.evaluate(_IS_CLEAR)
+
+
+def test_a_form_that_came_is_sent_with_script_from_its_first_moment_on(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto("/clock_transactions?outcome=only_one_punch&settled=no")
+    page.evaluate(_SEND_AT_ONCE)
+    page.locator("tbody .badge").first.click()
+    expect(page.locator("body")).to_have_attribute("data-taken", "true")
 
 
 def test_a_period_and_dates_replace_each_other_and_a_phone_folds_the_filters(page_of: SignedIn) -> None:

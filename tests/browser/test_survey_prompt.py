@@ -77,8 +77,6 @@ def test_one_answers_by_keyboard_alone_and_the_queue_continues(ask: Callable[...
     nora.keyboard.press("Tab")
     nora.keyboard.press("Enter")
     expect(nora.get_by_role("group", name="Are you sure that you disagree?")).to_be_focused()
-    # htmx takes the new form over some milliseconds after it has come; a press before that sends it as without script.
-    expect(nora.locator(".htmx-request, .htmx-swapping, .htmx-settling")).to_have_count(0)
     nora.keyboard.press("Enter")  # a second press of the same key records nothing
     nora.keyboard.press("Tab")
     expect(nora.get_by_role("button", name="Back", exact=True)).to_be_focused()
