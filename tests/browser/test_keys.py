@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import SignedIn
 
 pytestmark = pytest.mark.browser
+_GAP = "box => box.querySelector('h2').getBoundingClientRect().left - box.getBoundingClientRect().left"
 IN_ROW = "document.activeElement.closest('tbody tr')?.rowIndex ?? null"
 
 
@@ -56,6 +57,8 @@ def test_a_question_mark_shows_the_keys_and_account_switches_them_off(page_of: S
     page.goto("/people")
     page.keyboard.press("?")
     expect(page.locator("#dialog-box")).to_contain_text("The next row of a list")
+    # Its words stand clear of the edges.
+    assert page.locator("#dialog-box").evaluate(_GAP) > 15
     page.goto("/account")
     page.get_by_label("Single keys act in lists").uncheck()
     page.locator('form[action="/preferences/keys"] button').click()

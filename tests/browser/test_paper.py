@@ -1,11 +1,19 @@
 """What is printed: dark on white in either theme, and an open dialog whole, without the page behind it."""
 
+import re
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import SignedIn
 
 pytestmark = pytest.mark.browser
+_PROMPT = """() => {
+  document.documentElement.style.setProperty("--prompt-room", "900px");
+  const card = document.createElement("div");
+  card.className = "prompt-corner";
+  document.querySelector(".shell-page").append(card);
+}"""
 
 
 def test_a_page_and_its_dialog_are_printed_on_white_paper(page_of: SignedIn) -> None:
@@ -38,3 +46,22 @@ def test_a_list_is_printed_as_rows_that_fit_the_paper_without_what_is_pressed(pa
     expect(page.locator(".pager-count")).to_be_visible()
     expect(page.locator(".pager-sizes")).to_be_hidden()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_list_longer_than_a_sheet_begins_below_its_heading(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/clock_transactions")
+    assert page.locator("#transactions tbody tr").count() == 50
+    assert _sheets(page) == 2
+
+
+def test_the_room_for_the_card_of_a_survey_is_not_printed(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/clock_devices")
+    page.evaluate(_PROMPT)
+    assert page.locator(".shell-page").evaluate("one => parseFloat(getComputedStyle(one).paddingBottom)") > 900
+    assert _sheets(page) == 1
+
+
+def _sheets(page: Page) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
