@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
-from sqlalchemy import ColumnElement, and_, exists, func, or_, select, text, update
+from sqlalchemy import ColumnElement, and_, exists, false, func, or_, select, text, union_all, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -59,6 +59,7 @@ FROM (SELECT id FROM first UNION SELECT id FROM second) AS asked
 
 KINDS: dict[str, JobKind] = {name: kind for module in modules() for name, kind in module.jobs.items()}
 LONGEST = max(kind.timeout for kind in KINDS.values())
+BRIEF = frozenset(name for name, kind in KINDS.items() if kind.brief)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,17 @@ class Claim:
     arguments: dict[str, Any] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class NoPlace:
+    """What a worker has no place for now: longer work of the workspaces `long`, of any where it `is_full`, and brief work of those in
+    `brief`."""
+
+    long: Collection[str] = ()
+    brief: Collection[str] = ()
+    is_full: bool = False
+
+
+FREE = NoPlace()
 # What one job does.
 Function = Callable[[Parts, Claim], Awaitable[None]]
 
@@ -178,17 +190,19 @@ async def _why_not_retried(db: AsyncSession, here: ColumnElement[bool]) -> NotFo
 
 
 async def due(
-    db: AsyncSession, names: Collection[str], stale_after: timedelta, busy: Collection[str] = ()
+    db: AsyncSession, names: Collection[str], stale_after: timedelta, busy: NoPlace = FREE
 ) -> list[tuple[int, int]]:
-    """Jobs to wake, oldest first, as (id, attempt so far): queued ones whose time has come, and running ones whose worker
-    has not been heard of for `stale_after`. Of those, the ones that used up their attempts are closed as failed. `busy`: the
-    workspaces that this worker takes no further jobs of until one of theirs ends."""
-    rows = await db.execute(
+    """Jobs to wake, as (id, attempt so far): queued ones whose time has come, and running ones whose worker has not been heard of for
+    `stale_after`. Of those, the ones that used up their attempts are closed as failed. Brief ones come first, and of each sort the
+    oldest: so brief work never waits behind any number of others. `busy`: what this worker takes nothing of until a place is free."""
+    sorts = [
         select(Job.id, Job.attempt, Job.name, Job.status)
-        .where(Job.name.in_(names), _takeable(stale_after), Job.workspace.not_in(busy))
+        .where(Job.name.in_(names), _takeable(stale_after), fits)
         .order_by(Job.due_at)
         .limit(WOKEN_AT_ONCE)
-    )
+        for fits in (_fits_as_brief(busy), _fits_as_long(busy))
+    ]
+    rows = await db.execute(union_all(*(select(*one.subquery().c) for one in sorts)))
     found = []
     for job_id, attempt, name, status in rows:
         if status == "running" and attempt >= KINDS[name].attempts:
@@ -199,13 +213,14 @@ async def due(
 
 
 async def claim(
-    db: AsyncSession, job_id: int, attempt: int, stale_after: timedelta, busy: Collection[str] = ()
+    db: AsyncSession, job_id: int, attempt: int, stale_after: timedelta, busy: NoPlace = FREE
 ) -> Claim | None:
-    """Takes the job that stood at `attempt` when it was woken; None when somebody else was quicker, it is not due, or its workspace
-    is one of the `busy`."""
+    """Takes the job that stood at `attempt` when it was woken; None when somebody else was quicker, it is not due, or this worker is too
+    `busy` for it."""
+    fits = or_(_fits_as_brief(busy), _fits_as_long(busy))
     taken = await db.execute(
         update(Job)
-        .where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after), Job.workspace.not_in(busy))
+        .where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after), fits)
         .values(
             status="running",
             attempt=Job.attempt + 1,
@@ -216,6 +231,9 @@ async def claim(
         .returning(Job.id, Job.attempt, Job.workspace, Job.name, Job.arguments)
     )
     row = taken.one_or_none()
+    if row is None and busy.is_full:
+        # It may have been longer work, which a worker with a free place now wakes again.
+        await _notify(db)
     return Claim(*row) if row else None
 
 
@@ -256,6 +274,14 @@ def _takeable(stale_after: timedelta) -> ColumnElement[bool]:
     waiting = and_(Job.status == "queued", Job.due_at <= func.now())
     abandoned = and_(Job.status == "running", Job.heartbeat_at < func.now() - stale_after)
     return or_(waiting, abandoned)
+
+
+def _fits_as_brief(busy: NoPlace) -> ColumnElement[bool]:
+    return and_(Job.name.in_(BRIEF), Job.workspace.not_in(busy.brief))
+
+
+def _fits_as_long(busy: NoPlace) -> ColumnElement[bool]:
+    return false() if busy.is_full else and_(Job.name.not_in(BRIEF), Job.workspace.not_in(busy.long))
 
 
 async def _move(db: AsyncSession, job_id: int, attempt: int, **values: Any) -> bool:

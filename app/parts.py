@@ -17,6 +17,9 @@ PAGES_S, LONG_READS_S, BOOKS_S = 10, 300, 10
 OF_A_JOB = 2
 # A worker looks for jobs, and says that it lives.
 OF_A_WORKER = 2
+# Places of a worker, each with a connection, besides those for jobs of all kinds: one for brief jobs (workers/slots.py), one for the
+# schedule, whose tick takes half of a minute where there are thousands of tenants.
+FOR_BRIEF_WORK = 2
 # Connections of a worker besides its pool and one for each job: four of the queue, and the one that listens.
 OF_THE_QUEUE = 5
 # Connections of a web process for the limits of API tokens, while the request that is counted holds one already.
@@ -77,15 +80,15 @@ def web_parts(settings: Settings, database_url: str) -> Parts:
 
 
 def worker_parts(settings: Settings, database_url: str, concurrency: int) -> Parts:
-    """For a worker of so many jobs at a time. Raises ConfigError where it may have too few connections for them."""
+    """For a worker of so many jobs at a time, and brief work beside them. Raises ConfigError where it may have too few connections for them."""
     needed = OF_A_JOB * concurrency + OF_A_WORKER
-    size = settings.worker_pool or needed
+    size = settings.worker_pool or needed + FOR_BRIEF_WORK
     if size < needed:
         raise ConfigError(f"MUSTER_WORKER_POOL is {size}; {concurrency} jobs at a time need at least {needed}")
     database = Database(
         database_url,
         pool_size=size,
-        application_name=process_name("worker", size + concurrency + OF_THE_QUEUE),
+        application_name=process_name("worker", size + concurrency + FOR_BRIEF_WORK + OF_THE_QUEUE),
         share=half(size),
         pooled=settings.goes_through_pooler(database_url),
     )

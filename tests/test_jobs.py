@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from app import jobs
 from app.accounts import housekeeping, policies
 from app.accounts.audit import SYSTEM
 from app.accounts.models import ApiToken, AuditEntry, Job, Session, Tenant, User, WorkerHeartbeat
+from app.db.connecting import connect as connect_to
 from app.db.session import Database
 from app.errors import Conflict, NotFound
 from app.faults import described
@@ -198,7 +200,7 @@ async def test_one_workspace_has_at_most_half_of_a_workers_slots(parts: Parts) -
         elsewhere = await jobs.request(db, "clock_sync")
     stuck = asyncio.create_task(run(parts, {"clock_sync": job}, QUICK, (first, 0), nothing, slots=slots))
     await until(lambda: is_status(parts.database, first, "running"))
-    assert slots.busy == ["main"]
+    assert slots.busy == jobs.NoPlace(["main"], [])
     for job_id in (second, elsewhere):
         await run(parts, {"clock_sync": job}, QUICK, (job_id, 0), nothing, slots=slots)
     assert ran == ["main", "acme"]
@@ -207,7 +209,61 @@ async def test_one_workspace_has_at_most_half_of_a_workers_slots(parts: Parts) -
         assert await jobs.due(db, jobs.KINDS, STALE) == [(second, 0)]
     go.set()
     await stuck
-    assert (slots.busy, slots.freed.is_set()) == ([], True)
+    assert (slots.busy, slots.freed.is_set()) == (jobs.NoPlace([], []), True)
+
+
+async def test_brief_work_runs_while_long_jobs_fill_all_other_places(parts: Parts) -> None:
+    """Of two workspaces, one of which is at its half, and with more long jobs waiting before them."""
+    go = asyncio.Event()
+
+    async def job(_: Parts, claim: Claim) -> None:
+        if claim.name not in jobs.BRIEF:
+            await go.wait()
+
+    async with worker(parts, job):
+        await until(lambda: is_alive(parts.database))
+        long = [await ask(parts.database, key=f"{number}") for number in range(60)]
+        async with parts.database.transaction("acme") as db:
+            elsewhere = await jobs.request(db, "clock_import")
+        assert elsewhere is not None
+        await until(lambda: is_status(parts.database, long[0], "running"))
+        await until(lambda: is_status(parts.database, elsewhere, "running"))
+        brief = [await ask(parts.database, name) for name in ("problems_sweep", "send_mail", "alerts")]
+        for job_id in brief:
+            await until(partial(is_status, parts.database, job_id, "done"), within_s=5)
+        assert [await is_status(parts.database, one, "queued") for one in long].count(False) == 1
+        go.set()
+        await until(lambda: is_status(parts.database, long[1], "done"))
+
+
+async def test_a_workspace_with_its_half_has_one_brief_job_at_a_time_besides(database: Database) -> None:
+    slots = Slots(4)
+    names = ["clock_sync", "problems_sweep", "clock_import"]
+    with contextlib.ExitStack() as held:
+        for number, name in enumerate(names):
+            assert slots.busy == jobs.NoPlace([], [])
+            held.enter_context(slots.taken(Claim(number, 1, "main", name, {})))
+        assert slots.busy == jobs.NoPlace(["main"], ["main"])
+        sweep, sync = await ask(database, "problems_sweep"), await ask(database)
+        async with database.transaction("acme") as db:
+            elsewhere = await jobs.request(db, "send_mail")
+        async with database.shared_transaction() as db:
+            assert await jobs.due(db, jobs.KINDS, STALE, slots.busy) == [(elsewhere, 0)]
+            assert await jobs.claim(db, sweep, 0, STALE, slots.busy) is None
+            assert await jobs.due(db, jobs.KINDS, STALE) == [(sweep, 0), (elsewhere, 0), (sync, 0)]
+    assert slots.busy == jobs.NoPlace([], [])
+
+
+async def test_longer_work_that_found_a_full_worker_is_woken_again_at_once(parts: Parts) -> None:
+    job_id, heard, full = await ask(parts.database), asyncio.Event(), jobs.NoPlace(is_full=True)
+    ear = await connect_to(parts.database.url)
+    await ear.add_listener(jobs.CHANNEL, lambda *_: heard.set())
+    async with parts.database.shared_transaction() as db:
+        assert await jobs.due(db, jobs.KINDS, STALE, full) == []
+        assert await jobs.claim(db, job_id, 0, STALE, full) is None
+    async with asyncio.timeout(5):
+        await heard.wait()
+    await ear.close()
 
 
 async def test_two_jobs_that_are_claimed_at_once_do_not_share_the_last_slot(parts: Parts) -> None:

@@ -37,7 +37,7 @@ async def run(
     *,
     slots: Slots,
 ) -> None:
-    """Runs `job`, an id and the attempt it stood at, if it is still to be had and its workspace has a slot left. `touch` tells the
+    """Runs `job`, an id and the attempt it stood at, if it is still to be had and this worker has a place for it. `touch` tells the
     queue, at every beat, that we live.
 
     Raises nothing that the job raises: the row says how it ended, and the row decides about another attempt.
@@ -56,7 +56,7 @@ async def _claimed(parts: Parts, pace: Pace, job: tuple[int, int], slots: Slots,
         async with parts.database.shared_transaction() as db:
             claim = await jobs.claim(db, *job, pace.stale_after, busy)
         if claim is not None:
-            held.enter_context(slots.taken(claim.workspace))
+            held.enter_context(slots.taken(claim))
     return claim
 
 

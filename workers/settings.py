@@ -30,7 +30,7 @@ from app.db.standing import out_of_step
 from app.errors import Conflict
 from app.jobs import Function
 from app.pace import PACE, Pace
-from app.parts import BOOKS_S, Parts
+from app.parts import BOOKS_S, FOR_BRIEF_WORK, Parts
 from app.registry import modules
 from workers.ending import CANCELLED_S, EndingWorker, end
 from workers.running import run
@@ -133,7 +133,7 @@ def _worker(
     return EndingWorker(
         queue,
         [(ENTRY, cast("Any", run_job))],
-        concurrency=concurrency,
+        concurrency=concurrency + FOR_BRIEF_WORK,
         cron_jobs=[every_minute],
         timers=cast("Any", {"sweep": 20}),
         cancellation_hard_deadline_s=CANCELLED_S,
@@ -145,7 +145,7 @@ def _pool(database: Database, concurrency: int) -> AsyncConnectionPool[Any]:
     return AsyncConnectionPool(
         database.url,
         min_size=2,
-        max_size=concurrency + 4,
+        max_size=concurrency + FOR_BRIEF_WORK + 4,
         open=False,
         check=AsyncConnectionPool.check_connection,
         configure=_find_tables if database.pooled else None,

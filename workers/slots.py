@@ -1,42 +1,54 @@
-"""The jobs that this worker may run at a time, of which one workspace has at most half: a stuck one stops no other."""
+"""The jobs that this worker may run at a time. One workspace has at most half of the places: a stuck one stops no other.
+
+One more place is for brief work alone (app.registry.JobKind): a sweep or a mail never waits for the hours of an import.
+"""
 
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
+from app.jobs import BRIEF, Claim, NoPlace
 from app.parts import half
 
 
 class Slots:
-    """`freed` is set when a workspace that had its half may have another job."""
+    """`freed` is set when there is a place again for work that had none."""
 
     def __init__(self, concurrency: int) -> None:
         self.freed = asyncio.Event()
-        self._most = half(concurrency)
-        self._taken: Counter[str] = Counter()
+        self._places, self._most = concurrency, half(concurrency)
+        self._long, self._all = Counter[str](), Counter[str]()
         self._turn = asyncio.Lock()
 
     @property
-    def busy(self) -> list[str]:
-        """The workspaces that have their half."""
-        return [workspace for workspace, number in self._taken.items() if number >= self._most]
+    def busy(self) -> NoPlace:
+        """A workspace with its half may have one brief job besides."""
+        return NoPlace(
+            [one for one, number in self._long.items() if number >= self._most],
+            [one for one, number in self._all.items() if number > self._most],
+            is_full=self._long.total() >= self._places,
+        )
 
     @asynccontextmanager
-    async def claiming(self) -> AsyncIterator[list[str]]:
-        """The busy workspaces. Jobs are claimed one after the other: two at once would both find one slot free."""
+    async def claiming(self) -> AsyncIterator[NoPlace]:
+        """What there is no place for. Jobs are claimed one after the other: two at once would both find one slot free."""
         async with self._turn:
             yield self.busy
 
     @contextmanager
-    def taken(self, workspace: str) -> Iterator[None]:
+    def taken(self, claim: Claim) -> Iterator[None]:
         """To be entered while still claiming."""
-        self._taken[workspace] += 1
+        counters = (self._all,) if claim.name in BRIEF else (self._all, self._long)
+        for counter in counters:
+            counter[claim.workspace] += 1
         try:
             yield
         finally:
-            if workspace in self.busy:
+            before = self.busy
+            for counter in counters:
+                counter[claim.workspace] -= 1
+                if not counter[claim.workspace]:
+                    del counter[claim.workspace]
+            if before != self.busy:
                 self.freed.set()
-            self._taken[workspace] -= 1
-            if not self._taken[workspace]:
-                del self._taken[workspace]

@@ -48,7 +48,7 @@ async def keep_waking(database: Database, queue: Queue, names: Collection[str], 
 
 
 async def wake_due(
-    database: Database, queue: Queue, names: Collection[str], pace: Pace, busy: Collection[str] = ()
+    database: Database, queue: Queue, names: Collection[str], pace: Pace, busy: jobs.NoPlace = jobs.FREE
 ) -> int:
     """One look. Returns how many jobs were due."""
     async with database.shared_transaction() as db:

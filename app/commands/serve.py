@@ -52,7 +52,13 @@ def serve(*, host: str, port: int, workers: int, worker: bool | None) -> None:
 
 
 @click.command("worker")
-@click.option("--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Jobs at a time.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Jobs at a time, beside one of brief work such as mails.",
+)
 def worker(*, concurrency: int) -> None:
     """Run jobs; any number of workers, on any number of machines."""
     children.follow_parent()
