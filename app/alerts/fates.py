@@ -43,8 +43,11 @@ def opened(rules: AlertRules, alert: AlertInTurn, at: datetime, now: datetime) -
 
 
 def closed(rules: AlertRules, alert: AlertInTurn, now: datetime) -> AlertInTurn:
-    """The alert after the news that the problem closed: `closed_at` says when."""
+    """The alert after the news that the problem closed: `closed_at` says when. It is None where the problem opened again since: then the
+    person knows it already."""
     match alert.state:
+        case "told" if alert.closed_at is None:
+            return alert
         case "told":
             return planned(rules, replace(alert, state="closing"), now)
         case "waiting":

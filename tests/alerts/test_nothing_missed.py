@@ -62,6 +62,20 @@ async def test_what_opens_again_after_its_mail_was_dropped_is_mailed(
     assert [one.partition(":")[0] for one in mailbox.subjects] == ["Warning"]
 
 
+async def test_what_closed_and_opened_again_before_both_were_spread_is_not_mailed_again(
+    looked: Parts, mailbox: Mailbox
+) -> None:
+    await fail_jobs(looked)
+    await tell(looked)
+    await mend_jobs(looked)
+    await fail_jobs(looked)
+    await tell(looked)
+    assert [one.partition(":")[0] for one in mailbox.subjects] == ["Warning"]
+    await mend_jobs(looked)
+    await tell(looked)
+    assert [one.partition(":")[0] for one in mailbox.subjects] == ["Warning", "Closed"]
+
+
 async def test_a_mail_of_an_earlier_opening_says_nothing_of_this_one(looked: Parts, mailbox: Mailbox) -> None:
     mailbox.answers = ["451 Try again later"]
     for cause in (fail_jobs, mend_jobs, fail_jobs):
