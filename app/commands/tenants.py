@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from app.commands import frame
+from app.counting import count
 
 if TYPE_CHECKING:
     from app.config import Settings
@@ -114,12 +115,20 @@ def tenant_import(*, file: Path, passphrase_file: Path | None, as_json: bool) ->
         passphrase = _passphrase(passphrase_file, twice=False)
         with frame.database(settings) as urls:
             done = frame.run(_import(settings, urls, opened, passphrase))
-    document = {"key": done.key, "rows": done.rows, "users": done.users, "sha256": done.sha256}
+    document = {
+        "key": done.key, "rows": done.rows, "users": done.users, "webhooks_off": done.webhooks_off, "sha256": done.sha256,
+    }  # fmt: skip
     lines = (
         f"The tenant {done.key} is here: {done.rows} rows, {done.users} users.",
+        *_webhooks_off(done.webhooks_off),
         f"Check it: muster ledger:verify --workspace {done.key}, muster doctor.",
     )
     frame.answer(document, *lines, as_json=as_json)
+
+
+def _webhooks_off(number: int) -> tuple[str, ...]:
+    off = f"{count(number, 'webhook is', 'webhooks are')} off, since the other installation may still send."
+    return (f"{off} Switch them on under Webhooks once it does not.",) if number else ()
 
 
 async def _import(settings: "Settings", urls: frame.Urls, file: BinaryIO, passphrase: "Secret") -> "ImportedTenant":

@@ -48,6 +48,7 @@ class ImportedTenant:
     key: str
     rows: int
     users: int
+    webhooks_off: int
     sha256: str
 
 
@@ -70,7 +71,8 @@ async def import_tenant(to: TenantImport, file: BinaryIO, passphrase: Secret) ->
     sums = reader.verify()
     try:
         async with as_owner(to.owner_url, to.watch) as connection:
-            counts = await _Arrival(connection, to, reader).load()
+            arrival = _Arrival(connection, to, reader)
+            counts = await arrival.load()
             told = {"rows": sum(counts.values()), "sha256": sums.sha256}
             raw = await _driver(connection)
             await raw.execute(_AUDIT, header.tenant, COMMAND_LINE.name, msgspec.json.encode(told).decode())
@@ -78,7 +80,7 @@ async def import_tenant(to: TenantImport, file: BinaryIO, passphrase: Secret) ->
         raise Conflict(
             "Something of this tenant was taken here while it arrived. Nothing was written; retry."
         ) from None
-    return ImportedTenant(header.tenant, sum(counts.values()), counts["users"], sums.sha256)
+    return ImportedTenant(header.tenant, sum(counts.values()), counts["users"], arrival.webhooks_off, sums.sha256)
 
 
 def _refuse_other_version(header: BoxHeader) -> None:
@@ -98,13 +100,14 @@ async def _driver(connection: AsyncConnection) -> asyncpg.Connection:
 
 
 class _Arrival:
-    """One file on its way into the database, inside one transaction."""
+    """One file on its way into the database, inside one transaction. `webhooks_off`: how many webhooks it switched off on arrival."""
 
     def __init__(self, connection: AsyncConnection, to: TenantImport, reader: BoxReader) -> None:
         self._connection, self._to, self._reader = connection, to, reader
         self._key, self._schema = reader.header.tenant, schema_of(reader.header.tenant)
         self._frames: Iterator[tuple[bytes, bytes]] = reader.frames()
         self._frame: tuple[bytes, bytes] | None = None
+        self.webhooks_off = 0
 
     async def load(self) -> dict[str, int]:
         """How many rows came, by table."""
@@ -126,6 +129,7 @@ class _Arrival:
             self._advance()
         for statement in tables.SETTLE:
             await self._db.execute(statement)
+        self.webhooks_off = int((await self._db.execute(tables.SWITCH_OFF_WEBHOOKS)).rpartition(" ")[2])
         return counts
 
     def _advance(self) -> None:

@@ -231,3 +231,8 @@ SETTLE: tuple[str, ...] = (
     ),
     f"DELETE FROM clock_long_act_items WHERE act_id IN (SELECT id FROM clock_long_acts WHERE {_OVER_SHARED})",
 )
+# The other installation sends until somebody ends that there.
+SWITCH_OFF_WEBHOOKS = (
+    "UPDATE webhook_endpoints SET active = false, off_reason = 'The tenant was moved here, and the other installation may still send to this"
+    " address.' WHERE active"
+)

@@ -27,6 +27,8 @@ from app.surveys import erasing
 from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.changes import Agreement
+from app.webhooks import endpoints
+from app.webhooks.kinds import ATTENDANCE_CHANGED
 from tests.cluster import TestCluster
 from tests.command_line import Ended
 from tests.moving.installations import PASSPHRASE, PASSWORD, TENANT, Installation, empty, lived_in
@@ -125,6 +127,9 @@ async def _prepare(here: Left) -> None:
             await db.execute(text(statement), values)
     async with parts.database.transaction(TENANT) as db:
         here.agreed = Agreement(*(await db.execute(AGREED)).one(), turns=0)
+        await endpoints.add(db, parts.keys, COMMAND_LINE, "https://on.example/hook", [ATTENDANCE_CHANGED])
+        off = await endpoints.add(db, parts.keys, COMMAND_LINE, "https://off.example/hook", [ATTENDANCE_CHANGED])
+        await endpoints.switch_off(db, COMMAND_LINE, off.id)
     for turns in range(2):
         assert await change(parts.database, parts.keys, replace(here.agreed, turns=turns), workspace=TENANT)
     here.totp = secret.reveal()
@@ -147,6 +152,7 @@ def arrived(cluster: TestCluster, left: Left, tmp_path_factory: pytest.TempPathF
     assert ended.code == 0, ended.err
     assert ended.json["sha256"] == left.told["sha256"]
     assert ended.json["rows"] == left.told["rows"]
+    assert ended.json["webhooks_off"] == 1
     yield made
     cluster.drop(made.urls)
 
@@ -181,6 +187,7 @@ def test_each_table_has_the_same_rows(left: Left, arrived: Installation, one: ta
         "clock_long_acts",
         "clock_long_act_items",
         "jobs",
+        "webhook_endpoints",
         tables.TOKENS,
     ):
         return  # below
@@ -252,6 +259,13 @@ def test_an_act_over_accounts_is_over_and_names_no_account_of_here(left: Left, a
     assert arrived.rows(acts) == [people, ("users.deactivate", True, moved, 0)]
     others = "SELECT ROW(id, kind, finished_at)::text FROM clock_long_acts WHERE kind NOT LIKE 'users.%' ORDER BY id"
     assert arrived.rows(others) == left.rows(others)
+
+
+def test_webhooks_are_off_until_a_person_switches_them_on(left: Left, arrived: Installation) -> None:
+    """Two installations must not tell the same program of the same tenant."""
+    told = "SELECT url, active, off_reason IS NOT NULL FROM webhook_endpoints ORDER BY url DESC"
+    assert left.rows(told) == [("https://on.example/hook", True, False), ("https://off.example/hook", False, False)]
+    assert arrived.rows(told) == [("https://on.example/hook", False, True), ("https://off.example/hook", False, False)]
 
 
 def test_ids_continue_where_they_were(left: Left, arrived: Installation) -> None:
