@@ -18,7 +18,7 @@ from app.db.among import among
 from app.db.direct import Compiled, driver
 from app.db.rows import affected
 from app.db.session import PLATFORM, workspace_of
-from app.problems import storing
+from app.problems import counting, storing
 from app.problems.findings import Fact, Finding
 from app.problems.kinds import FactSelect, fact_selects, kinds, told
 from app.problems.merging import KnownProblem, merge
@@ -28,6 +28,8 @@ JOB = "problems_sweep"
 # When another transaction has the lock of the workspace's problems, the look comes a little later.
 AGAIN_AFTER = timedelta(seconds=3)
 CLOSED_KEPT = timedelta(days=90)
+# A kind that is not known may be of a newer version that runs beside this one. After so long that update is over, or was given up.
+UNKNOWN_KEPT = timedelta(days=7)
 # Closed problems that one sweep removes; the history goes with them.
 SLICE = 2_000
 _BEGIN = text(f"""
@@ -93,11 +95,11 @@ async def _different(db: AsyncSession, selects: tuple[FactSelect, ...], *, every
 @cache
 def _statement(selects: tuple[FactSelect, ...], everything: bool) -> Compiled:  # noqa: FBT001 - a key of the cache
     """Facts beside the problem that stands for them: those that differ from it, those that are few, and those without one; and problems
-    without a fact. A problem of a kind that no module has now has none, either, so a full look closes it."""
+    without a fact. Problems of a kind that this version does not know are left alone: during an update another worker finds them."""
     parts = [one.select.add_columns(literal(one.few).label("few")) for one in selects]
     found = (union_all(*parts) if len(parts) > 1 else parts[0]).cte("found")
-    named = sorted(frozenset().union(*(one.kinds for one in selects)))
-    scope = Problem.kind.not_in(sorted(told())) if everything else Problem.kind.in_(named)
+    named = frozenset(kinds()) - told() if everything else frozenset().union(*(one.kinds for one in selects))
+    scope = Problem.kind.in_(sorted(named))
     stored = select(*(getattr(Problem, name) for name in _STORED)).where(Problem.stands, scope).subquery("stored")
     same = and_(*(found.c[name] == stored.c[name] for name in ("kind", "subject_type", "subject_id")))
     differ = (
@@ -142,6 +144,12 @@ async def _settle(
     await storing.carry_out(db, merge(findings, standing, left, now), quiet=quiet)
 
 
+async def _end(db: AsyncSession, problem_ids: Sequence[int]) -> None:
+    """Closes problems that this version or workspace no longer looks for. Listeners are not told: these were not mended."""
+    if closed := await storing.close(db, problem_ids):
+        await counting.count_again(db, {one.kind for one in closed})
+
+
 async def _note_kinds(db: AsyncSession, names: frozenset[str], before: Sequence[str] | None) -> None:
     """Notes the kinds that were looked for, when some are new."""
     if before is not None and names <= {*before}:
@@ -153,7 +161,12 @@ async def _note_kinds(db: AsyncSession, names: frozenset[str], before: Sequence[
 
 
 async def _tidy(db: AsyncSession) -> None:
-    """Removes problems that closed long ago. Where many are left, the next sweep continues."""
+    """Closes problems of kinds that no version here knows, and removes those that closed long ago. Where many are left, the next sweep
+    continues."""
+    unknown = select(Problem.id).where(
+        Problem.closed_at.is_(None), Problem.kind.not_in(sorted(kinds())), Problem.opened_at < func.now() - UNKNOWN_KEPT
+    )
+    await _end(db, (await db.scalars(unknown.limit(SLICE))).all())
     old = select(Problem.id).where(Problem.closed_at < func.now() - CLOSED_KEPT, ~Problem.stands).limit(SLICE)
     removed = affected(await db.execute(delete(Problem).where(Problem.id.in_(old.scalar_subquery()))))
     if removed < SLICE:

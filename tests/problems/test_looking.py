@@ -240,12 +240,21 @@ async def test_a_look_after_which_nothing_changed_takes_two_statements(watched: 
     assert len(asked) == 2, asked
 
 
-async def test_problems_of_kinds_that_are_no_longer_known_close(watched: Platform) -> None:
+async def test_a_kind_of_another_version_is_left_alone_until_the_update_is_over(watched: Platform) -> None:
     async with watched.database.transaction() as db:
-        row = {"kind": "given_up", "subject_type": "x", "subject_id": "1", "severity": "info", "title": "Old"}
-        await db.execute(insert(Problem).values(row | {"since": datetime.now(UTC)}))
-    (moved,) = await watched.look()
-    assert [one.kind for one in moved.closed] == ["given_up"]
+        row = {"kind": "of_another_version", "subject_type": "x", "severity": "info", "title": "New"}
+        for days in (6, 8):
+            at = datetime.now(UTC) - timedelta(days=days)
+            await db.execute(insert(Problem).values(row | {"since": at, "opened_at": at, "subject_id": f"{days} days"}))
+        await counting.count_again(db, ["of_another_version"])
+    assert await watched.look() == []
+    async with watched.database.transaction() as db:
+        await db.execute(text("UPDATE problem_sweeps SET tidied_at = now() - interval '1 day'"))
+    await watched.look()
+    async with watched.database.transaction() as db:
+        still_open = await db.scalars(select(Problem.subject_id).where(Problem.closed_at.is_(None)))
+        assert still_open.all() == ["6 days"]
+        assert await counting.open_here(db, ["of_another_version"]) == {"of_another_version": 1}
 
 
 async def test_old_closed_problems_leave_once_a_day(watched: Platform) -> None:
