@@ -182,6 +182,11 @@ def shown(workspace: str, policies: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def switched_on(policies: Mapping[str, Any]) -> frozenset[str]:
+    """The kinds of modules that are on under these policies."""
+    return frozenset(one.name for one in kinds().values() if _is_on(one, policies))
+
+
 def place_of(row: Any) -> str:
     """The address of the page that a problem is about. "" for a problem that another version found and described in its own way:
     the next sweep describes it again. `row` has the columns of Problem."""

@@ -20,7 +20,7 @@ from app.db.rows import affected
 from app.db.session import PLATFORM, workspace_of
 from app.problems import counting, storing
 from app.problems.findings import Fact, Finding
-from app.problems.kinds import FactSelect, fact_selects, kinds, told
+from app.problems.kinds import FactSelect, fact_selects, kinds, switched_on, told
 from app.problems.merging import KnownProblem, merge
 from app.problems.models import Problem, ProblemSweep
 
@@ -33,7 +33,8 @@ UNKNOWN_KEPT = timedelta(days=7)
 # Closed problems that one sweep removes; the history goes with them.
 SLICE = 2_000
 _BEGIN = text(f"""
-SELECT now() AS now, pg_try_advisory_xact_lock({storing.LOCK}) AS alone, s.kinds, s.tidied_at
+SELECT now() AS now, pg_try_advisory_xact_lock({storing.LOCK}) AS alone, s.kinds, s.tidied_at,
+    (SELECT jsonb_object_agg(name, value) FROM policies WHERE workspace = CAST(:workspace AS text)) AS policies
 FROM (SELECT 1) AS one LEFT JOIN problem_sweeps s ON true
 """)
 _FOUND = ("kind", "subject_type", "subject_id", "held_punches", "held_people", "since", "evidence", "facts")
@@ -46,20 +47,22 @@ _STORED = (
 async def look(db: AsyncSession, wanted: Collection[str] | None = None) -> bool:
     """Looks for all kinds, or for those `wanted`, in the transaction's workspace, with what the transaction itself has written.
 
-    It never waits: where another transaction is writing problems, it asks for a sweep instead and returns False.
+    It never waits: where another transaction is writing problems, it asks for a sweep instead and returns False. Kinds of a module that
+    is switched off are not looked for, and end.
     """
     begun = (await db.execute(_BEGIN, {"workspace": workspace_of(db)})).one()
     if not begun.alone:
         await jobs.request(db, JOB, key=f"{JOB}:again", due_at=begun.now + AGAIN_AFTER)
         return False
-    selects = _chosen(db, wanted)
+    on = switched_on(begun.policies or {})
+    before = await _without_off(db, begun.kinds, on)
+    selects = tuple(one for one in _chosen(db, wanted) if one.kinds & on)
     names = frozenset().union(*(one.kinds for one in selects))
-    everything = wanted is None
-    rows = await _different(db, selects, everything=everything) if selects else ()
+    rows = await _different(db, selects, on - told() if wanted is None else names) if selects else ()
     findings, standing = _judged(rows, begun.now)
-    await _settle(db, findings, standing, begun.now, names - {*(begun.kinds or ())})
-    await _note_kinds(db, names, begun.kinds)
-    if everything and begun.tidied_at is not None and begun.tidied_at.date() < begun.now.date():
+    await _settle(db, findings, standing, begun.now, names - {*(before or ())})
+    await _note_kinds(db, names, before)
+    if wanted is None and begun.tidied_at is not None and begun.tidied_at.date() < begun.now.date():
         await _tidy(db)
     return True
 
@@ -87,20 +90,33 @@ def _chosen(db: AsyncSession, wanted: Collection[str] | None) -> tuple[FactSelec
     return here if wanted is None else tuple(one for one in here if one.kinds & set(wanted))
 
 
-async def _different(db: AsyncSession, selects: tuple[FactSelect, ...], *, everything: bool) -> Sequence[Any]:
+async def _without_off(db: AsyncSession, looked_for: Sequence[str] | None, on: frozenset[str]) -> Sequence[str] | None:
+    """The kinds that were looked for before. Those of a module that was switched off since end here: once it is on, they are looked for as
+    if for the first time. What was dismissed stays so."""
+    off = {*(looked_for or ())} & kinds().keys() - on
+    if not off or looked_for is None:
+        return looked_for
+    await _end(
+        db, (await db.scalars(select(Problem.id).where(Problem.closed_at.is_(None), among(Problem.kind, off)))).all()
+    )
+    left = sorted({*looked_for} - off)
+    await db.execute(update(ProblemSweep).values(kinds=left))
+    return left
+
+
+async def _different(db: AsyncSession, selects: tuple[FactSelect, ...], scope: frozenset[str]) -> Sequence[Any]:
     await db.flush()
-    return await _statement(selects, everything).rows(driver(db), {"workspace": workspace_of(db)})
+    return await _statement(selects, scope).rows(driver(db), {"workspace": workspace_of(db)})
 
 
 @cache
-def _statement(selects: tuple[FactSelect, ...], everything: bool) -> Compiled:  # noqa: FBT001 - a key of the cache
+def _statement(selects: tuple[FactSelect, ...], scope: frozenset[str]) -> Compiled:
     """Facts beside the problem that stands for them: those that differ from it, those that are few, and those without one; and problems
     without a fact. Problems of a kind that this version does not know are left alone: during an update another worker finds them."""
     parts = [one.select.add_columns(literal(one.few).label("few")) for one in selects]
     found = (union_all(*parts) if len(parts) > 1 else parts[0]).cte("found")
-    named = frozenset(kinds()) - told() if everything else frozenset().union(*(one.kinds for one in selects))
-    scope = Problem.kind.in_(sorted(named))
-    stored = select(*(getattr(Problem, name) for name in _STORED)).where(Problem.stands, scope).subquery("stored")
+    stands = Problem.stands, Problem.kind.in_(sorted(scope))
+    stored = select(*(getattr(Problem, name) for name in _STORED)).where(*stands).subquery("stored")
     same = and_(*(found.c[name] == stored.c[name] for name in ("kind", "subject_type", "subject_id")))
     differ = (
         found.c[name].is_distinct_from(stored.c[name]) for name in ("facts", "evidence", "held_punches", "held_people")

@@ -95,6 +95,7 @@ async def carry_out(db: AsyncSession, merged: Merged, *, quiet: Collection[str] 
         await counting.count_again(db, {one.kind for one in (*opened, *closed)})
     old = {one.key for one in merged.opening if one.quiet or one.kind in quiet}
     aside: list[MovedProblem] = []
+    old |= {one.finding.key for one in merged.opening_again if one.finding.kind in quiet}
     loud: list[MovedProblem] = []
     for one in opened:
         (aside if (one.kind, one.subject_type, one.subject_id) in old else loud).append(one)

@@ -1,6 +1,6 @@
 """Facts about the connection and its runs. What they mean: connection_detectors.py."""
 
-from app.clock.problems.fact_selects import SWITCHED_ON, setting, sql_facts
+from app.clock.problems.fact_selects import setting, sql_facts
 
 KINDS = ("connection_failing", "connection_locked", "sync_overdue", "silence", "server_restored", "rows_set_aside")
 # A run that a person or its budget ended counts as working. A run whose worker died, or that the server refused, does not.
@@ -12,7 +12,7 @@ CONNECTION = sql_facts(
     WITH c AS (
         SELECT status, timezone, last_error_code, last_error_message, locked_until, not_before, awaits_test, id_generation,
             last_success_at, updated_at, split_part(split_part(base_url, '://', 2), '/', 1) AS host
-        FROM clock_connections WHERE {SWITCHED_ON}
+        FROM clock_connections
     ), last AS (
         SELECT id, findings -> 'restored' AS restored,
             (SELECT coalesce(sum((one.value ->> 'set_aside')::bigint), 0) FROM jsonb_each(resources) AS one) AS set_aside

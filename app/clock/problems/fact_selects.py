@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Text, bindparam, cast, column, select, text
+from sqlalchemy import BigInteger, DateTime, Text, cast, column, select, text
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.clock.settings import EARLIEST, ClockSettings
@@ -23,10 +23,8 @@ SINCE = f"(now() - interval '{DAYS - 1} days')::date"
 
 
 def sql_facts(kinds: Collection[str], sql: str, *, few: bool = True) -> FactSelect:
-    """`sql` selects the columns of a fact, in their order; it may use `:workspace`. `few` as in FactSelect."""
+    """`sql` selects the columns of a fact, in their order. `few` as in FactSelect."""
     named = text(f"SELECT * FROM ({sql}) AS facts ({', '.join(COLUMNS)})")
-    if ":workspace" in sql:
-        named = named.bindparams(bindparam("workspace", "", Text))
     found = named.columns(*(column(name) for name in COLUMNS)).subquery()
     columns = (cast(found.c[name], _TYPES.get(name, Text)).label(name) for name in COLUMNS)
     return FactSelect(frozenset(kinds), select(*columns), few)
@@ -36,8 +34,3 @@ def setting(name: str) -> str:
     """The number that holds for a setting, in SQL."""
     default = int(getattr(_DEFAULTS, name))
     return f"coalesce((SELECT (value #>> '{{}}')::int FROM clock_settings WHERE name = '{name}'), {default})"
-
-
-# The clock may be switched off in the workspace: then no run is due, and nothing is wrong with it.
-SWITCHED_ON = """coalesce((SELECT value::boolean FROM policies
-    WHERE workspace = CAST(:workspace AS text) AND name = 'module_clock'), true)"""
