@@ -17,6 +17,10 @@ from app.parts import Parts
 from app.problems.findings import Fact, Finding, Severity
 from app.registry import modules
 
+# What a problem was found by.
+Facts = Mapping[str, Any]
+PEOPLE = ("person", "people")
+
 
 @dataclass(frozen=True, slots=True)
 class RemedyAsked:
@@ -61,6 +65,8 @@ class ProblemKind:
     """`sees` is the permission of the page that `url` leads to, given the subject's id and the facts: without it a person does not see the
     problem. `advice` says what to do, in a sentence. `detect` is pure: it is given a fact and the time.
 
+    `people`: what the sum of `held_people` over several problems counts.
+
     A kind whose `detect` is None is told by the job that finds it (app.problems.looking.tell). `can_be_dismissed` None: where there is
     no remedy.
     """
@@ -75,6 +81,7 @@ class ProblemKind:
     remedy: Remedy | None = None
     platform_only: bool = False
     can_be_dismissed: bool | None = None
+    people: tuple[str, str] = PEOPLE
 
     @property
     def dismissible(self) -> bool:

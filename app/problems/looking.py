@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, delete, func, literal, or_, select, text, union_all
+from sqlalchemy import and_, delete, func, literal, or_, select, text, union_all, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 

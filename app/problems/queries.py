@@ -1,4 +1,4 @@
-"""Reads problems: the list, its groups, one with its history. Every question takes the kinds that the person sees."""
+"""Reads problems: the list, one with its history. Every question takes the kinds that the person sees."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,17 +44,6 @@ class ProblemFilter:
     updated_since: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemGroup:
-    """The problems of one kind that a filter means."""
-
-    kind: str
-    problems: int
-    held_punches: int
-    held_people: int
-    since: datetime
-
-
 def condition(wanted: ProblemFilter) -> ColumnElement[bool]:
     parts: list[ColumnElement[bool]] = [among(Problem.kind, wanted.kinds), _IN[wanted.state]]
     if wanted.severities:
@@ -85,21 +74,6 @@ async def most_harm_first(db: AsyncSession, wanted: ProblemFilter) -> Sequence[A
     severe = case((Problem.severity == "critical", 0), (Problem.severity == "warning", 1), else_=2)
     order = (severe, of_kind.desc(), Problem.kind, Problem.held_punches.desc(), Problem.since, Problem.id)
     return await plain(db, problems(wanted).order_by(*order))
-
-
-async def groups(db: AsyncSession, wanted: ProblemFilter) -> list[ProblemGroup]:
-    """Groups by kind, in no order."""
-    counted = select(
-        Problem.kind,
-        func.count(),
-        func.coalesce(func.sum(Problem.held_punches), 0),
-        func.coalesce(func.sum(Problem.held_people), 0),
-        func.min(Problem.since),
-    )
-    rows = await db.execute(counted.where(condition(wanted)).group_by(Problem.kind))
-    return [
-        ProblemGroup(kind, number, int(punches), int(people), since) for kind, number, punches, people, since in rows
-    ]
 
 
 async def find(db: AsyncSession, problem_id: int, visible: Collection[str]) -> Any:

@@ -1,6 +1,6 @@
 """Facts about a person's punches of one day that a person must decide. What they mean: day_detectors.py."""
 
-from app.clock.problems.fact_selects import SINCE, sql_facts
+from app.clock.problems.fact_selects import SINCE, TERMINAL_NAMES, sql_facts
 from app.clock.problems.person_days import AWAITING, KINDS, OUTCOMES
 
 # A shift is decided after a day at most, and then it is judged again.
@@ -24,11 +24,12 @@ DAYS = sql_facts(
             min(p.terminal_sn) AS terminal
         FROM punches p LEFT JOIN clock_employee_bindings b ON b.emp_code = p.emp_code
         GROUP BY p.kind, who, p.local_date, b.host_employee_id
-    )
+    ), terminals AS MATERIALIZED ({TERMINAL_NAMES})
     SELECT kind, 'person_day', who || '/' || local_date, punches, 1, since, newest, jsonb_object(
-        ARRAY['name', 'code', 'department', 'terminal'],
-        ARRAY[coalesce(h.name, nullif(e.full_name, ''), 'Code ' || days.code), days.code, coalesce(d.name, e.department_code), terminal])
-    FROM days LEFT JOIN employees h ON h.id = host_employee_id LEFT JOIN clock_employees e ON e.emp_code = days.code
+        ARRAY['name', 'code', 'department', 'terminal', 'terminal_name'],
+        ARRAY[coalesce(h.name, nullif(e.full_name, ''), 'Code ' || days.code), days.code, coalesce(d.name, e.department_code), terminal,
+            coalesce(t.name, terminal)])
+    FROM days LEFT JOIN terminals t ON t.sn = terminal LEFT JOIN employees h ON h.id = host_employee_id LEFT JOIN clock_employees e ON e.emp_code = days.code
     LEFT JOIN clock_departments d ON d.code = e.department_code
     """,
     few=False,

@@ -19,6 +19,10 @@ _TYPES: dict[str, Any] = {
 _DEFAULTS = ClockSettings(EARLIEST)
 # Punches of older days are history, of which no problem tells.
 DAYS = 62
+# What people call each terminal, with its serial number where several have one name.
+_CALLED = "coalesce(nullif(alias, ''), sn)"
+TERMINAL_NAMES = f"""SELECT sn, {_CALLED} || CASE WHEN count(*) OVER (PARTITION BY {_CALLED}) > 1 THEN ' (' || sn || ')' ELSE '' END AS name
+        FROM clock_devices"""
 SINCE = f"(now() - interval '{DAYS - 1} days')::date"
 
 

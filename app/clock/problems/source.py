@@ -1,8 +1,7 @@
 """All kinds of problems of the clock: their words, the page that each leads to, who may open it, and what helps."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from sqlalchemy import exists
@@ -24,12 +23,13 @@ from app.clock.problems.mirror_facts import MIRROR
 from app.clock.problems.person_days import AWAITING, day_of
 from app.clock.problems.terminal_facts import TERMINALS
 from app.problems.findings import Fact, Finding, Severity
-from app.problems.kinds import ProblemKind, ProblemSource, Remedy
+from app.problems.kinds import Facts, ProblemKind, ProblemSource, Remedy
 
 CRITICAL, WARNING, INFO = Severity.CRITICAL, Severity.WARNING, Severity.INFO
 SYNC, TERMINAL = "clock.sync.view", "clock.devices"
 PEOPLE, PUNCHES = "clock.employees", "clock.transactions"
-Facts = Mapping[str, Any]
+# A person has as many problems of a kind as days.
+DAYS_OF_PEOPLE = ("person-day", "person-days")
 Detect = Callable[[Fact, datetime], Finding | None]
 
 
@@ -74,7 +74,9 @@ def _day(outcome: str) -> Callable[[str, Facts], str]:
 def _of_day(kind: str, label: str, remedy: Remedy, outcome: str = "", severity: Severity = WARNING) -> ProblemKind:
     advice = day_detectors.WORDS[kind][2]
     detect = day_detectors.of_day(kind)
-    return ProblemKind(kind, label, severity, PUNCHES, advice, _day(outcome or kind), detect, remedy)
+    return ProblemKind(
+        kind, label, severity, PUNCHES, advice, _day(outcome or kind), detect, remedy, people=DAYS_OF_PEOPLE
+    )
 
 
 def _of_code(kind: str, label: str, advice: str, remedy: Remedy, severity: Severity = WARNING) -> ProblemKind:

@@ -1,7 +1,7 @@
 """Facts about terminals. What they mean: terminal_detectors.py."""
 
 from app.clock.figures.backlog import MIRRORED_SQL
-from app.clock.problems.fact_selects import SINCE, setting, sql_facts
+from app.clock.problems.fact_selects import SINCE, TERMINAL_NAMES, setting, sql_facts
 
 KINDS = (
     "terminal_offline",
@@ -19,12 +19,12 @@ TERMINALS = sql_facts(
     KINDS,
     f"""
     WITH d AS (
-        SELECT d.sn, coalesce(nullif(d.alias, ''), d.sn) AS name, d.state, d.last_activity_at, d.last_punch_at_utc,
+        SELECT d.sn, called.name, d.state, d.last_activity_at, d.last_punch_at_utc,
             d.remote_attendance, d.kind_mark, d.terminal_tz, d.clock_skew_seconds, d.transaction_count, c.timezone,
             coalesce(d.kind_mark, CASE WHEN d.remote_attendance IS FALSE THEN 'access' ELSE 'attendance' END) AS kind,
             coalesce((SELECT (value #>> '{{}}')::date FROM clock_settings WHERE name = 'history_start'),
                 c.created_at::date - 90) AS history_start
-        FROM clock_devices d CROSS JOIN clock_connections c WHERE d.absent_since IS NULL
+        FROM clock_devices d JOIN ({TERMINAL_NAMES}) AS called ON called.sn = d.sn CROSS JOIN clock_connections c WHERE d.absent_since IS NULL
     ), undirected AS (
         SELECT terminal_sn AS sn, count(*) AS punches, count(DISTINCT emp_code) AS people, min(punched_at_utc) AS since,
             max(id) AS newest

@@ -112,7 +112,9 @@ async def test_days_of_people_wait_for_a_decision(parts: Parts) -> None:
     await desk.look()
     one = await desk.the("only_one_punch")
     assert (one.subject_id, one.held_punches, one.held_people) == (f"e{bram}/{(NOW - timedelta(days=2)).date()}", 2, 1)
-    assert one.facts == {"name": "Evermint Bram", "code": "100", "department": None, "terminal": "T1"}
+    assert one.facts == {
+        "name": "Evermint Bram", "code": "100", "department": None, "terminal": "T1", "terminal_name": "Gate 2"
+    }  # fmt: skip
     assert (await desk.the("awaiting_too_long")).subject_id == f"e{bram}/{(NOW - timedelta(days=5)).date()}"
     assert (await desk.the("no_direction")).title == "No punch of terminal Gate 2 counts: they say neither in nor out"
     await desk.help("only_one_punch")

@@ -77,6 +77,26 @@ class TestList:
         assert 'class="list-group-head"' not in opened
         assert boxed((await alice.get("/problems?kind=job_failed&page=2")).text) == 10
 
+    async def test_days_of_one_person_are_counted_as_days(self, database: Database, alice: Browser) -> None:
+        days = {"subject_type": "person_day", "severity": "warning", "held_punches": 1, "held_people": 1}
+        rows = [
+            {**days, "kind": kind, "subject_id": f"{who}/2026-11-{day}", "title": "x", "since": datetime.now(UTC)}
+            for kind in ("overlaps", "over_24h")
+            for who, day in (("e7", 20), ("e7", 21), ("c10/07", 20))
+        ]
+        async with database.transaction() as db:
+            await db.execute(insert(Problem), rows)
+        page = squeezed((await alice.get("/problems")).text)
+        assert page.count("3 problems · holds 3 punches of 3 person-days") == len(["overlaps", "over_24h"])
+
+    async def test_a_terminal_is_called_by_its_name(self, database: Database, alice: Browser) -> None:
+        facts = {"terminal": "A1", "terminal_name": "Gate 2"}
+        (one,) = await have(database, "job_failed", 1, facts=facts)
+        assert '<option value="A1">Gate 2</option>' in (await alice.get("/problems")).text
+        shown = squeezed((await alice.get(f"/problems/{one}")).text)
+        assert ("Gate 2" in shown, "A1" in shown) == (True, False)
+        assert len((await alice.get("/problems?terminal=A1&export=jsonl")).text.splitlines()) == 1
+
     async def test_what_is_critical_comes_first(self, database: Database, alice: Browser) -> None:
         await have(database, "job_failed", 2, severity="critical")
         await have(database, "import_failed", 9, held_punches=900)

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, func, select, true
 from app.counting import count
 from app.host.pages.problems.problem_list import RANK, SEVERITIES, TONES, URL, label_of, only_kind
 from app.long_acts import progress
+from app.problems.kinds import PEOPLE, kinds
 from app.problems.models import Problem
 from app.web import lists
 from app.web.context import Context
@@ -52,9 +53,10 @@ class ProblemKindRows:
 
     @property
     def holds(self) -> str:
-        """`holds 20 punches of 3 people`, or nothing."""
+        """`holds 20 punches of 3 people`, or nothing. Where several problems may be about one person, their days are counted."""
+        words = kinds()[self.kind].people if self.problems > 1 and self.kind in kinds() else PEOPLE
         held = count(self.held_punches, "punch", "punches") if self.held_punches else ""
-        people = count(self.held_people, "person", "people") if self.held_people else ""
+        people = count(self.held_people, *words) if self.held_people else ""
         return f"holds {' of '.join(filter(None, (held, people)))}" if held or people else ""
 
     @property
