@@ -40,7 +40,8 @@ class Remedy:
     and returns the subjects that it changed where it may have left some, else None.
 
     `choices` are (value, label) where the person must choose; `many`: it is safe for many problems at once. `asks` is the question
-    before it, "" for none.
+    before it, "" for none. `ways` gives the choices for one problem by its facts, where not all of them help with each, and others do.
+    `unchanged` says in a sentence what is so after it changed nothing; None where that can't be.
     """
 
     label: str
@@ -50,14 +51,23 @@ class Remedy:
     many: bool = False
     asks: str = ""
     also: tuple[str, ...] = ()
+    ways: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]] | None = None
+    unchanged: Callable[[RemedyAsked], Awaitable[str]] | None = None
+
+    def choices_for(self, facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        """For one problem, the likeliest first."""
+        return self.ways(facts) if self.ways else self.choices
+
+    def label_for(self, facts: Mapping[str, Any]) -> str:
+        return self.ways(facts)[0][1] if self.ways else self.label
 
     @property
     def rights(self) -> tuple[str, ...]:
         return (self.needs, *self.also)
 
-    def taken(self, choice: str) -> str:
+    def taken(self, choice: str, facts: Mapping[str, Any]) -> str:
         """What the remedy did, in words: the chosen way, when it has several."""
-        return dict(self.choices).get(choice, self.label)
+        return dict((*self.choices, *self.choices_for(facts))).get(choice, self.label)
 
 
 @dataclass(frozen=True, slots=True)

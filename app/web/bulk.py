@@ -32,13 +32,13 @@ async def ask_to(ctx: Context, verb: str, what: str, **values: Any) -> Response[
 async def ask_first(ctx: Context, **values: Any) -> Response[str]:
     """Renders dialogs.confirm. Needs question, consequence, submit, cancel_url; optional url, danger, number, unit, fields, and
     `note`: what stands in a field for a note, which `why` makes a must; and `pick`, the name, label
-    and options of a choice.
+    and options of a choice; `hx_target` as of dialogs.confirm, for what is answered by pages.leaving_dialog.
 
     Without `url` the answer is posted to where the question came from.
     """
     here = with_its_query(ctx.request.url.path, ctx.request.url.query)
     defaults = {"url": here, "danger": True, "number": None, "unit": "", "fields": []}
-    fields = {"note": None, "why": False, "pick": None}
+    fields = {"note": None, "why": False, "pick": None, "hx_target": None}
     return await page(ctx, "ask.html", fragment="dialog", **{**defaults, **fields, **values})
 
 

@@ -101,9 +101,24 @@ def go(url: str) -> Redirect:
 
 
 async def done(
-    context: Context, url: str, message: str, *, level: str = "success", gone: str = "", sent: str = ""
+    context: Context,
+    url: str,
+    message: str,
+    *,
+    level: str = "success",
+    gone: str = "",
+    sent: str = "",
+    see: tuple[str, str] | None = None,
 ) -> Redirect:
     """Leaves a message and goes back to where the form was opened from, else on to `url`. Pages of what is `gone`, an address,
-    are no way back. `sent` as in sessions.flash."""
-    await sessions.flash(context, message, level=level, sent=sent)
+    are no way back. `sent` and `see` as in sessions.flash."""
+    await sessions.flash(context, message, level=level, sent=sent, see=see)
     return go(await way_back(context, gone=gone) or url)
+
+
+def leaving_dialog(context: Context, answer: Redirect) -> Response[Any]:
+    """`answer`, which the whole browser follows where a form in the dialog was posted by htmx (dialogs.confirm, `hx_target`): a refusal of
+    such a form leaves it as it is, and stands beside it."""
+    if not context.wants_fragment:
+        return answer
+    return Response(None, status_code=204, headers={"HX-Redirect": answer.url})

@@ -217,11 +217,21 @@ async def renew(context: Context) -> None:
     _set_cookie(context, session_id, int(ABSOLUTE.total_seconds()))
 
 
-async def flash(context: Context, message: str, *, level: str = "success", sent: str = "") -> None:
+async def flash(
+    context: Context,
+    message: str,
+    *,
+    level: str = "success",
+    sent: str = "",
+    see: tuple[str, str] | None = None,
+    once: str = "",
+) -> None:
     """Leaves a message for the person's next page. `level`: success, info, warning or danger. `sent` names a draft that the browser
-    need not keep any longer (static/js/drafts.js)."""
-    speech = context.speech
-    context.flashes = [*context.flashes, _told(speech, message, level) | ({"sent": sent} if sent else {})]
+    need not keep any longer (static/js/drafts.js). `see`: the address and the words of a link behind it.
+    `once` names a secret that the next page may show (`may_show`)."""
+    link = {"url": see[0], "action": see[1]} if see else {}
+    beside = {name: text for name, text in (("sent", sent), ("once", once)) if text}
+    context.flashes = [*context.flashes, _told(context.speech, message, level) | beside | link]
     await _store_flashes(context)
 
 

@@ -1,6 +1,6 @@
 """What a code with waiting punches lacks; each fact is a problem. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from app.counting import some
@@ -18,9 +18,26 @@ def conflict(fact: Fact, _: datetime) -> Finding:
 
 
 def not_found(fact: Fact, _: datetime) -> Finding:
+    if left := fact.facts.get("left"):
+        return _with_leaver(fact, left[0]) if len(left) == 1 else _with_leavers(fact, [one["name"] for one in left])
     return fact.found(
         f"No employee has the code {fact.subject_id}{_called(fact)}",
         f"{NOT_IMPORTED} Add the person as an employee, or bind the code.",
+    )
+
+
+def _with_leaver(fact: Fact, one: Mapping[str, object]) -> Finding:
+    left, verb = ("was deleted", "Restore") if one["deleted"] else ("is inactive", "Activate")
+    return fact.found(
+        f"{one['name']} has the ID number {fact.subject_id}, but {left}",
+        f"{NOT_IMPORTED} {verb} {one['name']} under People, or bind the code{_called(fact)} to another employee.",
+    )
+
+
+def _with_leavers(fact: Fact, names: Sequence[str]) -> Finding:
+    return fact.found(
+        f"Only employees who left have the ID number {fact.subject_id}{_called(fact)}",
+        f"They are {some(names)}. {NOT_IMPORTED} Activate or restore the right one under People, or bind the code to another employee.",
     )
 
 

@@ -1,5 +1,5 @@
 """Facts about codes that hold punches since no employee stands behind them, and departments of such codes. What they mean:
-code_detectors.py.
+code_detectors.py. `left` has those inactive or deleted employees whose ID number a code is that was not found.
 
 When most people of a department wait, one problem of the department stands for all of them, because one act helps. When this
 holds for several departments and no person of the clock is linked, one problem stands for all. A conflict, and a code that is
@@ -12,6 +12,17 @@ from app.clock.problems.fact_selects import sql_facts
 
 STATES = ("conflict", "not_found", "unbound", "suggested")
 KINDS = (*STATES, "code_disabled", "department_unbound")
+
+
+# As app.clock.bindings.directory.number_key has it, of a number that is trimmed and in small letters.
+_IGNORES_ZEROS = (
+    """coalesce((SELECT (value #>> '{}')::boolean FROM clock_settings WHERE name = 'ignore_leading_zeros'), false)"""
+)
+
+
+def _key(number: str) -> str:
+    bare = f"coalesce(nullif(ltrim({number}, '0'), ''), right({number}, 1))"
+    return f"CASE WHEN {_IGNORES_ZEROS} THEN {bare} ELSE {number} END"
 
 
 def _among(*states: str) -> str:
@@ -46,6 +57,10 @@ CODES = sql_facts(
             min(updated_at) FILTER (WHERE loose) AS since
         FROM people WHERE counts
         HAVING count(*) FILTER (WHERE state {_LINKED}) = 0 AND (SELECT count(*) FROM parts) > 1
+    ), leavers AS MATERIALIZED (
+        SELECT {_key("id_number_key")} AS key, jsonb_agg(jsonb_build_object(
+            'id', id, 'name', name, 'deleted', deleted_at IS NOT NULL) ORDER BY id) AS people
+        FROM employees WHERE NOT active OR deleted_at IS NOT NULL GROUP BY 1
     )
     SELECT 'department_unbound', 'departments', p.department_code, p.punches, p.people, p.since, p.punches,
         jsonb_build_object('name', coalesce(d.name, p.department_code), 'department', coalesce(d.name, p.department_code))
@@ -57,7 +72,9 @@ CODES = sql_facts(
         p.updated_at, p.punches, jsonb_build_object('name', nullif(p.full_name, ''), 'code', p.emp_code, 'person', p.id,
             'department', coalesce(d.name, p.department_code),
             'candidates', jsonb_path_query_array(p.candidates, '$[0 to 2].name'))
+            || CASE WHEN l.key IS NULL THEN '{{}}' ELSE jsonb_build_object('left', jsonb_path_query_array(l.people, '$[0 to 2]')) END
     FROM people p LEFT JOIN clock_departments d ON d.code = p.department_code
+    LEFT JOIN leavers l ON p.state = '{BindingState.NOT_FOUND}' AND l.key = {_key("lower(btrim(p.emp_code))")}
     WHERE p.punches > 0 AND p.state {_HOLDING} AND NOT (p.loose AND (EXISTS (SELECT FROM whole)
         OR p.department_code IN (SELECT department_code FROM parts)))
     """,

@@ -11,7 +11,7 @@ from app.clock.problems.source import SOURCE
 from app.db.session import Database
 from app.parts import Parts
 from app.problems import acts, looking
-from app.problems.kinds import RemedyAsked, kinds
+from app.problems.kinds import Remedy, RemedyAsked, kinds
 from app.problems.models import Problem
 
 
@@ -47,10 +47,14 @@ class Desk:
         """The only one of its kind that is open."""
         return await _the(self.database, kind)
 
+    def remedy_of(self, kind: str) -> Remedy:
+        remedy = kinds()[kind].remedy
+        assert remedy is not None
+        return remedy
+
     async def help(self, kind: str, choice: str = "", shown: dict[str, Any] | None = None) -> None:
         """Uses the remedy for it, by the facts that were `shown`, and looks again."""
-        problem, remedy = await self.the(kind), kinds()[kind].remedy
-        assert remedy is not None
+        problem, remedy = await self.the(kind), self.remedy_of(kind)
         async with self.database.transaction() as db:
             asked = RemedyAsked(self.parts, db, COMMAND_LINE, [problem.subject_id], [shown or problem.facts], choice)
             await remedy.do(asked)

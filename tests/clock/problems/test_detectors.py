@@ -21,6 +21,7 @@ SYNC = {
     **ZONE,
 }
 CODE = {"name": "Bram Evermint", "code": "1007", "person": 7, "department": "Ward", "candidates": []}
+NORA = {"id": 3, "name": "Nora Lind", "deleted": False}
 DAY = {"name": "Evermint Bram", "code": "1007", "department": "Ward", "terminal": "A1"}
 KINDS = {one.name: one for one in SOURCE.kinds}
 
@@ -82,6 +83,9 @@ CASES: list[tuple[str, Mapping[str, Any], dict[str, Any], str | None]] = [
     ("access_terminal_used", GATE, {}, "The server says that terminal Gate 2 only opens a door"),
     ("conflict", CODE, {}, "Code 1007 (Bram Evermint) may be several employees, or an employee has several codes"),
     ("not_found", CODE, {}, "No employee has the code 1007 (Bram Evermint)"),
+    ("not_found", {**CODE, "left": [NORA]}, {}, "Nora Lind has the ID number 1007, but is inactive"),
+    ("not_found", {**CODE, "left": [{**NORA, "deleted": True}]}, {}, "Nora Lind has the ID number 1007, but was deleted"),
+    ("not_found", {**CODE, "left": [NORA, NORA]}, {}, "Only employees who left have the ID number 1007 (Bram Evermint)"),
     ("unbound", {**CODE, "name": None}, {}, "Code 1007 is bound to no employee"),
     ("suggested", {**CODE, "candidates": ["Evermint B."]}, {}, "Code 1007 (Bram Evermint) may be Evermint B."),
     ("suggested", {**CODE, "candidates": ["Evermint B.", "Bram E."]}, {}, "Code 1007 (Bram Evermint) may be one of several employees"),

@@ -13,6 +13,7 @@ from sqlalchemy import func, insert, select, text, update
 from app.accounts import accounts, roles
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Job
+from app.clock.bindings import actions as bindings
 from app.clock.models import Device
 from app.db.session import Database
 from app.host.pages.problems import page as problem_page
@@ -20,8 +21,9 @@ from app.host.pages.problems import places, snoozes
 from app.problems import counting, looking
 from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem, ProblemChange
-from tests.clock.mirrored import mirror_person, mirror_terminal
-from tests.conftest import Browser
+from tests.clock.mirrored import employ, mirror_person, mirror_terminal
+from tests.clock.problems.days import stay
+from tests.conftest import BASE_URL, Browser
 from tests.host.signing_in import user_id_of
 from tests.markup import squeezed
 
@@ -51,6 +53,18 @@ async def fail_a_job(database: Database) -> None:
         }
         await db.execute(insert(Job).values(**row, finished_at=func.now()))
         await looking.look(db, {"job_failed"})
+
+
+async def a_conflict(database: Database) -> int:
+    """Two employees have the ID number of a code that holds a punch."""
+    async with database.transaction() as db:
+        await mirror_person(db, "4711", state="unbound")
+        for name in ("Nora Lind", "Nora Lund"):
+            await employ(db, name, "4711")
+        await bindings.match_all(db)
+        await stay(db, "4711", "not_bound", datetime.now(UTC))
+        await looking.look(db, {"conflict"})
+        return (await db.scalars(select(Problem.id))).one()
 
 
 async def all_of(database: Database) -> Sequence[Problem]:
@@ -269,6 +283,32 @@ class TestOne:
         await alice.submit(f"/problems/{one.id}/assign", {"user_id": ""})
         (now,) = await all_of(database)
         assert (now.assigned_to, now.snoozed_until) == (None, None)
+
+    async def test_matching_again_that_changes_nothing_says_so_and_leads_to_its_page(
+        self, database: Database, alice: Browser
+    ) -> None:
+        one = await a_conflict(database)
+        home = f"/problems/{one}"
+        said = await alice.submit(f"{home}/remedy", {"choice": "match_again"}, follow_redirects=True)
+        assert "Still in conflict: 2 employees fit." in said.text
+        assert '<a class="alert-link" href="/clock_employees?code=4711">Open its page</a>' in squeezed(said.text)
+        assert ("Match again: done" in said.text, "<strong>Remedy</strong>" in said.text) == (False, False)
+        (now,) = await all_of(database)
+        assert now.closed_at is None
+
+    async def test_what_is_refused_leaves_the_dialog_as_it_is(self, database: Database, alice: Browser) -> None:
+        """Over the drawer: htmx posts the form, so that a refusal replaces nothing. Once it is done, the browser leaves."""
+        one = await a_conflict(database)
+        home = f"/problems/{one}"
+        asked = (await alice.fragment(f"{home}/remedy")).text
+        assert f'hx-post="{home}/remedy" hx-target="#dialog"' in squeezed(asked)
+        assert 'hx-target="#dialog"' not in (await alice.get(f"{home}/remedy")).text
+        dialog = {"HX-Request": "true", "HX-Target": "dialog", "HX-Current-URL": f"{BASE_URL}/problems?mine=1"}
+        refused = await alice.submit(f"{home}/remedy", {"choice": "up"}, headers=dialog)
+        assert (refused.status_code, refused.headers["X-Refusal"]) == (422, "422")
+        done = await alice.submit(f"{home}/remedy", {"choice": "ignore"}, headers=dialog)
+        assert (done.status_code, done.headers["HX-Redirect"]) == (204, "/problems?mine=1")
+        assert "Ignore the code: done. The problem is closed." in (await alice.get("/problems")).text
 
     async def test_its_remedy_is_the_act_that_there_is(self, database: Database, alice: Browser) -> None:
         await fail_a_job(database)

@@ -1,5 +1,6 @@
 """What people say besides, when they act on problems: whom, until when, why, which way; and how a question asks for it."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,7 +29,8 @@ async def given(ctx: Context, action: str, kind: str = "", *, confirmed: bool | 
             return {"note": _why(str(form.get("note", ""))) if agreed else ""}
         case "remedy":
             remedy = remedy_for(kind)
-            return {"choice": choice_of(remedy, str(form.get("choice", ""))) if agreed and remedy else ""}
+            word = str(form.get("choice", ""))
+            return {"choice": choice_of(remedy.choices, word) if agreed and remedy else ""}
     if action in ("assign_me", "unassign"):
         return {"user_id": ctx.user.id if action == "assign_me" else None}
     return {"user_id": _user(str(form.get("user_id", "")))} if action == "assign" and agreed else {}
@@ -67,11 +69,11 @@ def remedy_for(kind: str) -> Remedy | None:
     return kinds()[kind].remedy if kind in kinds() else None
 
 
-def choice_of(remedy: Remedy, word: str) -> str:
+def choice_of(ways: Sequence[tuple[str, str]], word: str) -> str:
     """Raises Invalid where the remedy has several ways, and this is none of them."""
-    if remedy.choices and word not in dict(remedy.choices):
+    if ways and word not in dict(ways):
         raise Invalid.at("choice", "Choose one of the ways that the page offers.")
-    return word if remedy.choices else ""
+    return word if ways else ""
 
 
 async def snooze_until(ctx: Context, word: str) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from app.web.guards import Requires
 from app.web.pages import CHANGED, page
 
 SEES = Requires(SEE)
+OPEN = "Open its page"
 WHAT = {
     "opened": "Opened",
     "changed": "Changed",
@@ -70,8 +71,9 @@ async def show(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Resp
     return await shown(ctx, problem_id)
 
 
-async def shown(ctx: Context, problem_id: int, message: str = "") -> Response[Any]:
-    """With the `message` of an act, which has the list behind the drawer fetch its rows again."""
+async def shown(ctx: Context, problem_id: int, message: str = "", *, see: str = "") -> Response[Any]:
+    """With the `message` of an act, which has the list behind the drawer fetch its rows again. `see`: the page that the message leads to,
+    where the act left the problem as it was."""
     row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     zone = await ctx.zone()
     return await page(
@@ -80,6 +82,7 @@ async def shown(ctx: Context, problem_id: int, message: str = "") -> Response[An
         fragment="drawer",
         headers=CHANGED if message else None,
         message=message,
+        see=(see, OPEN if see else ""),
         row=row,
         kind=kinds()[row.kind],
         history=[(what, one, note_of(one, zone)) for what, one in told(await queries.history(ctx.db, problem_id))],

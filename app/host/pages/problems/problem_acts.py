@@ -14,25 +14,26 @@ from app.counting import count
 from app.errors import Conflict, Invalid
 from app.host.pages.problems import remedies
 from app.host.pages.problems.given import asked_by, choice_of, given, kind_meant, remedy_for, snooze_until
-from app.host.pages.problems.page import shown
+from app.host.pages.problems.page import OPEN, shown
 from app.host.pages.problems.problem_list import URL, able, base, only_kind, spec_of
 from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
 from app.host.pages.problems.snoozes import SNOOZES
 from app.long_acts.over_lists import SliceOutcome
 from app.problems import acts, queries
-from app.problems.kinds import kinds
+from app.problems.kinds import kinds, place_of
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import Query
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
-from app.web.pages import done, page
+from app.web.pages import done, leaving_dialog, page
 
 MAY, SEES = Requires(ACT), Requires(SEE)
 WHAT = ("problem", "problems")
 # What an act was told besides: whom, until when, why.
 Given = Mapping[str, Any]
 Verb = Callable[[Context, Sequence[int], Given], Awaitable[int]]
+DIALOG = "dialog"
 REOPENS = "What is new about it opens it again."
 
 
@@ -195,6 +196,7 @@ async def ask_to_dismiss(ctx: NamedDependency[Context], problem_id: FromPath[int
         cancel_url=f"{URL}/{problem_id}",
         note="",
         why=True,
+        hx_target=_in_dialog(ctx),
     )
 
 
@@ -208,9 +210,16 @@ async def dismiss(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> R
 async def ask_for_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Response[Any]:
     row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     remedy = remedies.remedy_of(ctx, kinds()[row.kind])
-    choices = [{"value": value, "label": label} for value, label in remedy.choices]
     here = f"{URL}/{problem_id}"
-    values = {"row": row, "remedy": remedy, "choices": choices, "url": f"{here}/remedy", "cancel_url": here}
+    values: dict[str, Any] = {
+        "row": row,
+        "remedy": remedy,
+        "label": remedy.label_for(row.facts),
+        "choices": [{"value": value, "label": label} for value, label in remedy.choices_for(row.facts)],
+        "url": f"{here}/remedy",
+        "cancel_url": here,
+        "hx_target": _in_dialog(ctx),
+    }
     return await page(ctx, "host/problems/remedy.html", fragment="dialog", **values)
 
 
@@ -219,11 +228,13 @@ async def apply_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int])
     """Takes the right of the act itself, beside the one to see the problem."""
     row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     wanted = remedies.remedy_of(ctx, kinds()[row.kind])
-    choice = choice_of(wanted, str((await ctx.form()).get("choice", "")))
-    await remedies.run(ctx, [problem_id], choice)
+    choice = choice_of(wanted.choices_for(row.facts), str((await ctx.form()).get("choice", "")))
+    helped = await remedies.run(ctx, [problem_id], choice)
     now = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
+    if not helped and not now.closed_at:
+        return await _back(ctx, problem_id, await remedies.still_so(ctx, now), see=place_of(now))
     rest = "The problem is closed." if now.closed_at else "The problem closes by itself once it is mended."
-    return await _back(ctx, problem_id, f"{wanted.taken(choice)}: done. {rest}")
+    return await _back(ctx, problem_id, f"{wanted.taken(choice, row.facts)}: done. {rest}")
 
 
 async def _question(ctx: Context, action: str, which: str, kind: str) -> dict[str, Any]:
@@ -244,9 +255,18 @@ async def _question(ctx: Context, action: str, which: str, kind: str) -> dict[st
     return asked
 
 
-async def _back(ctx: Context, problem_id: int, said: str) -> Response[Any]:
-    """The drawer again, with the list behind it brought up to date; without script, and from a dialog, where one came from."""
-    return await shown(ctx, problem_id, said) if ctx.wants_fragment else await done(ctx, f"{URL}/{problem_id}", said)
+async def _back(ctx: Context, problem_id: int, said: str, *, see: str = "") -> Response[Any]:
+    """The drawer again, with the list behind it brought up to date; without script, and from a dialog, where one came from. `see`: the page
+    of a problem that an act left as it was."""
+    if ctx.wants_fragment and ctx.target != DIALOG:
+        return await shown(ctx, problem_id, said, see=see)
+    level, link = ("warning", (see, OPEN)) if see else ("success", None)
+    return leaving_dialog(ctx, await done(ctx, f"{URL}/{problem_id}", said, level=level, see=link))
+
+
+def _in_dialog(ctx: Context) -> str | None:
+    """Where htmx sends a question's form from; None without script."""
+    return f"#{DIALOG}" if ctx.wants_fragment else None
 
 
 def _told(chosen: ProblemAct, number: int, meant: int) -> str:

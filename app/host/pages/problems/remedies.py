@@ -39,7 +39,7 @@ def offered(ctx: Context, row: Any) -> OfferedRemedy | None:
         or not all(map(ctx.may, remedy.rights))
     ):
         return None
-    return OfferedRemedy(remedy.label, f"/problems/{row.id}/remedy", bool(remedy.asks or remedy.choices))
+    return OfferedRemedy(remedy.label_for(row.facts), f"/problems/{row.id}/remedy", bool(remedy.asks or remedy.choices))
 
 
 def remedy_of(ctx: Context, kind: ProblemKind) -> Remedy:
@@ -61,10 +61,18 @@ async def run(ctx: Context, problem_ids: Collection[int], choice: str = "") -> i
         subjects, facts = [row.subject_id for row in rows], [row.facts for row in rows]
         changed = await remedy.do(RemedyAsked(ctx.parts, ctx.db, ctx.actor, subjects, facts, choice))
         helped = [row.id for row in rows if changed is None or row.subject_id in changed]
-        await acts.note_remedy(ctx.db, ctx.actor, helped, remedy.taken(choice))
+        await acts.note_remedy(ctx.db, ctx.actor, helped, remedy.taken(choice, rows[0].facts))
         done += len(helped)
     await looking.look(ctx.db, list(by_kind))
     return done
+
+
+async def still_so(ctx: Context, row: Any) -> str:
+    """What is so after the remedy of this problem changed nothing."""
+    remedy = kinds()[row.kind].remedy
+    if remedy is None or remedy.unchanged is None:
+        return "Nothing was changed."
+    return await remedy.unchanged(RemedyAsked(ctx.parts, ctx.db, ctx.actor, [row.subject_id], [row.facts]))
 
 
 async def _open(ctx: Context, problem_ids: Collection[int]) -> dict[str, list[Any]]:
