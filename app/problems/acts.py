@@ -57,6 +57,7 @@ async def snooze(
     before = await _open(db, problem_ids, visible)
     meant = [row.id for row in before]
     await _write(db, meant, snoozed_until=until)
+    await counting.count_again(db, {row.kind for row in before})
     told = "" if until is None else "until it changes" if until == UNTIL_IT_CHANGES else until.isoformat()
     await _note(db, meant, "snoozed", actor, told)
     after = {"snoozed_until": told or None}

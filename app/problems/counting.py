@@ -4,7 +4,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import exists, func, select, text
+from sqlalchemy import BigInteger, ColumnElement, DateTime, case, cast, exists, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import Tenant
@@ -13,16 +13,40 @@ from app.db.session import workspace_of
 from app.problems.count_models import ProblemCount
 
 _COUNT = text("""
-INSERT INTO problem_counts (workspace, kind, open)
-SELECT :workspace, one.kind, (SELECT count(*) FROM problems p WHERE p.kind = one.kind AND p.closed_at IS NULL)
+INSERT INTO problem_counts (workspace, kind, open, snoozed)
+SELECT :workspace, one.kind, (SELECT count(*) FROM problems p WHERE p.kind = one.kind AND p.closed_at IS NULL),
+    coalesce((SELECT jsonb_object_agg(until, number) FROM (
+        SELECT snoozed_until AS until, count(*) AS number FROM problems p
+        WHERE p.kind = one.kind AND p.closed_at IS NULL AND p.snoozed_until > now() GROUP BY 1) AS snoozes), '{}')
 FROM unnest(CAST(:kinds AS text[])) AS one(kind)
-ON CONFLICT (workspace, kind) DO UPDATE SET open = excluded.open
+ON CONFLICT (workspace, kind) DO UPDATE SET open = excluded.open, snoozed = excluded.snoozed
 """)
 
 
+# Of a row of the counts, those to do now: without the ones that are put off still. Of most rows none is, and then nothing is unpacked.
+_SNOOZES = func.jsonb_each_text(ProblemCount.snoozed).table_valued("key", "value", name="snoozes")
+TO_DO: ColumnElement[int] = case(
+    (ProblemCount.snoozed == {}, ProblemCount.open),
+    else_=func.greatest(
+        0,
+        ProblemCount.open
+        - select(func.coalesce(func.sum(cast(_SNOOZES.c.value, BigInteger)), 0))
+        .where(cast(_SNOOZES.c.key, DateTime(timezone=True)) > func.now())
+        .correlate(ProblemCount)
+        .scalar_subquery(),
+    ),
+)
+
+
 async def count_again(db: AsyncSession, kinds: Collection[str]) -> None:
-    """Counts the open problems of these kinds in this workspace."""
+    """Counts the open problems of these kinds in this workspace, and when the snoozes among them end."""
     await db.execute(_COUNT, {"workspace": workspace_of(db), "kinds": sorted(kinds)})
+
+
+async def count_all_again(db: AsyncSession) -> None:
+    """Counts the kinds again that ever had a problem here."""
+    known = await db.scalars(select(ProblemCount.kind).where(ProblemCount.workspace == workspace_of(db)))
+    await count_again(db, known.all())
 
 
 async def open_here(db: AsyncSession, kinds: Collection[str]) -> dict[str, int]:

@@ -177,12 +177,13 @@ async def _note_kinds(db: AsyncSession, names: frozenset[str], before: Sequence[
 
 
 async def _tidy(db: AsyncSession) -> None:
-    """Closes problems of kinds that no version here knows, and removes those that closed long ago. Where many are left, the next sweep
-    continues."""
+    """Closes problems of kinds that no version here knows, counts all once more, since a version before leaves a part of the counts as it
+    was, and removes what closed long ago. Where much is left, the next sweep continues."""
     unknown = select(Problem.id).where(
         Problem.closed_at.is_(None), Problem.kind.not_in(sorted(kinds())), Problem.opened_at < func.now() - UNKNOWN_KEPT
     )
     await _end(db, (await db.scalars(unknown.limit(SLICE))).all())
+    await counting.count_all_again(db)
     old = select(Problem.id).where(Problem.closed_at < func.now() - CLOSED_KEPT, ~Problem.stands).limit(SLICE)
     removed = affected(await db.execute(delete(Problem).where(Problem.id.in_(old.scalar_subquery()))))
     if removed < SLICE:

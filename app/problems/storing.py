@@ -91,11 +91,12 @@ async def carry_out(db: AsyncSession, merged: Merged, *, quiet: Collection[str] 
     for stands, ids in ((False, [one.id for one in merged.over]), (True, [one.problem.id for one in merged.returning])):
         if ids:
             await db.execute(_STAND, {"stands": stands, "ids": ids})
-    if opened or closed:
-        await counting.count_again(db, {one.kind for one in (*opened, *closed)})
+    woken = {one.finding.kind for one in merged.changing if one.wakes}
+    if moved := woken | {one.kind for one in (*opened, *closed)}:
+        await counting.count_again(db, moved)
     old = {one.key for one in merged.opening if one.quiet or one.kind in quiet}
-    aside: list[MovedProblem] = []
     old |= {one.finding.key for one in merged.opening_again if one.finding.kind in quiet}
+    aside: list[MovedProblem] = []
     loud: list[MovedProblem] = []
     for one in opened:
         (aside if (one.kind, one.subject_type, one.subject_id) in old else loud).append(one)

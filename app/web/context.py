@@ -52,8 +52,8 @@ def speaks_to_all(path: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Person:
     """Who is asking. `session_id` is the public number of their browser session, None for a token. `language` is a tag: in which they
-    want to be asked, None for what their browser says. `problem_counts`: how many problems of each kind are open in the workspace, those
-    of kinds that they don't see, too."""
+    want to be asked, None for what their browser says. `problem_counts`: how many problems of each kind are to do in the workspace now,
+    snoozed ones left out, and those of kinds that they don't see counted."""
 
     id: int
     workspace: str

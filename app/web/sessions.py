@@ -18,6 +18,7 @@ from app.accounts.models import Policy, Role, Session, Tenant, User, UserRole
 from app.config import Settings
 from app.db.session import PLATFORM
 from app.problems.count_models import ProblemCount
+from app.problems.counting import TO_DO
 from app.web.context import Context, Person
 from app.wording.marked import marked
 from app.wording.speech import ENGLISH_SPEECH, Speech
@@ -50,7 +51,7 @@ _policies = (
 )
 # For the menu of every page: kept counts, a row for each kind that ever had a problem here.
 _problem_counts = (
-    select(func.jsonb_object_agg(_problem_count.c.kind, _problem_count.c.open, type_=JSONB))
+    select(func.jsonb_object_agg(_problem_count.c.kind, TO_DO, type_=JSONB))
     .where(_problem_count.c.workspace == _user.c.workspace, _problem_count.c.open > 0)
     .scalar_subquery()
 )

@@ -66,6 +66,10 @@ class Platform:
         async with self.database.transaction() as db:
             await db.execute(update(Problem).values(updated_at=Problem.updated_at - span))
 
+    async def to_do(self) -> int:
+        async with self.database.transaction() as db:
+            return int(await db.scalar(select(func.coalesce(func.sum(counting.TO_DO), 0))) or 0)
+
     async def counts(self) -> dict[str, int]:
         async with self.database.transaction() as db:
             return await counting.open_here(db, SEEN)
@@ -167,8 +171,10 @@ async def test_a_person_gives_it_to_somebody_and_puts_it_off(watched: Platform) 
     async with watched.database.transaction() as db:
         told = [(one.what, one.note) for one in await queries.history(db, problem.id)]
     assert told == [("opened", ""), ("assigned", "Bob Brandt"), ("snoozed", "until it changes")]
+    assert await watched.to_do() == 0
     await watched.job("failed")
     assert (await watched.look(), await watched.open()) == ([], {"housekeeping": "job_failed"})
+    assert await watched.to_do() == 1
     async with watched.database.transaction() as db:
         noted = await db.scalars(select(AuditEntry.act).where(AuditEntry.subject_type == "problem"))
         assert sorted(noted) == ["problem.assign", "problem.snooze"]

@@ -19,6 +19,7 @@ from app.db.session import Database
 from app.host.pages.problems import page as problem_page
 from app.host.pages.problems import places, snoozes
 from app.problems import counting, looking
+from app.problems.count_models import ProblemCount
 from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem, ProblemChange
 from tests.clock.mirrored import employ, mirror_person, mirror_terminal
@@ -168,6 +169,31 @@ class TestList:
         )
         assert not any("problem" in one for one in selects)
         assert "<span>Problems</span></a>" in squeezed((await bob.get("/account")).text)
+
+    async def test_the_menu_leaves_out_what_is_snoozed_until_its_snooze_ends(
+        self, database: Database, alice: Browser
+    ) -> None:
+        """As the list does by default."""
+        ids = await have(database, "job_failed", 3)
+        await have(database, "import_failed", 2)
+
+        async def menu() -> str:
+            page = squeezed((await alice.get("/account")).text)
+            return "".join(re.findall(r'<span>Problems</span>(?:<span class="shell-count">(\d+)</span>)?', page))
+
+        assert await menu() == "5"
+        await alice.submit(f"/problems/{ids[0]}/snooze", {"until": "hour"})
+        await alice.submit(f"/problems/{ids[1]}/snooze", {"until": "change"})
+        assert await menu() == "3"
+        async with database.transaction() as db:
+            await db.execute(
+                update(ProblemCount)
+                .where(ProblemCount.kind == "job_failed")
+                .values(snoozed={"2026-01-01 00:00:00+00": 1, "9999-12-31 00:00:00+00": 1})
+            )
+        assert await menu() == "4", "an hour passed"
+        await alice.submit(f"/problems/{ids[1]}/snooze", {"until": ""})
+        assert await menu() == "4"
 
     async def test_it_reads_little_however_many_there_are(
         self, database: Database, alice: Browser, selects: list[str]
