@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import cast
 
-from sqlalchemy import Boolean, and_, exists, func, literal_column, or_, select
+from sqlalchemy import and_, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -26,22 +26,20 @@ from app.long_acts.over_lists import ListAct, MeantRows
 from app.mail import account_letters, outbox, sending, streak
 from app.mail.kinds import Writers
 from app.parts import Parts
-from app.problems import looking
+from app.problems import looking, sweeps
 from app.problems.kinds import by_time
 from app.problems.models import Problem
 from app.registry import modules
 from app.webhooks import noting, tidying
 from app.webhooks.sending import Sender, next_due
 
-SWEEP_EVERY = timedelta(minutes=5)
 # For a workspace without problems in which time alone opens none: thousands of tenants may have no clock, and each cause asks for
 # a look by itself.
 IDLE_SWEEP_EVERY = timedelta(hours=1)
-# There are many of them, and they say little. Written out, not bound, so that their index serves.
-_IS_SWEEP = literal_column(f"jobs.name = '{looking.JOB}'", Boolean)
+# There are many of them, and they say little.
 _SWEEPS_OVER = (
     Job,
-    and_(housekeeping.JOB_IS_OVER, _IS_SWEEP, Job.finished_at < func.now() - timedelta(days=1)),
+    and_(housekeeping.JOB_IS_OVER, sweeps.IS_SWEEP, Job.finished_at < func.now() - timedelta(days=1)),
 )
 
 
@@ -127,11 +125,11 @@ async def _sweep(db: AsyncSession) -> datetime:
     )
     last = (await db.execute(asked.order_by(Job.id.desc()).limit(1))).one_or_none()
     if last is not None:
-        pause = SWEEP_EVERY if last.busy or workspace == PLATFORM else IDLE_SWEEP_EVERY
+        pause = sweeps.EVERY if last.busy or workspace == PLATFORM else IDLE_SWEEP_EVERY
         if last.now - last.created_at < pause:
             return cast("datetime", last.created_at) + pause
     await jobs.request(db, looking.JOB)
-    return datetime.now(UTC) + SWEEP_EVERY
+    return datetime.now(UTC) + sweeps.EVERY
 
 
 async def _send_due_webhooks(db: AsyncSession) -> datetime | None:

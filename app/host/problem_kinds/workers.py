@@ -1,6 +1,7 @@
 """Workers that are gone, and work that waits for too long. Only on the platform, because workers serve all workspaces.
 
 A sweep is a job of a worker, so it can't find these in time. A process that shows problems looks for them first (`look_without_worker`).
+That no sweep is made any longer, though a worker is alive, is work that waits, too.
 """
 
 from collections.abc import Mapping
@@ -14,13 +15,13 @@ from app.accounts.models import Job, WorkerHeartbeat
 from app.counting import nearest
 from app.db.session import PLATFORM, workspace_of
 from app.jobs import WORKER_SILENT_AFTER
-from app.problems import looking
+from app.problems import looking, sweeps
 from app.problems.findings import Fact, Finding, Severity
 from app.problems.kinds import FactSelect, ProblemKind, fact_columns
 
 GONE, STUCK = "worker_gone", "queue_stuck"
 # A worker takes what is due within seconds, unless all of its places are taken by long work.
-STUCK_AFTER = timedelta(minutes=15)
+STUCK_AFTER = sweeps.LATE_AFTER
 _MINUTE = timedelta(minutes=1)
 
 
@@ -80,14 +81,20 @@ _IS_QUEUED: ColumnElement[bool] = literal_column("jobs.status = 'queued'", Boole
 _WAITS = and_(_IS_QUEUED, Job.due_at <= func.now())
 _LAST_SEEN = select(func.max(WorkerHeartbeat.seen_at)).scalar_subquery()
 _LONGEST = select(func.min(Job.due_at)).where(_WAITS, _ALIVE).scalar_subquery()
+_SWEEP_WAITS = sweeps.waits_since()
 # One row each, whatever the tables hold.
 WORKERS = (
     FactSelect(frozenset({GONE}), select(*fact_columns(GONE, "worker", "all", since=_LAST_SEEN))),
-    FactSelect(frozenset({STUCK}), select(*fact_columns(STUCK, "queue", "all", since=_LONGEST))),
+    FactSelect(
+        frozenset({STUCK}), select(*fact_columns(STUCK, "queue", "all", since=func.least(_LONGEST, _SWEEP_WAITS)))
+    ),
 )
 
 
 async def look_without_worker(db: AsyncSession) -> None:
-    """On the platform, when no worker gave a sign of life lately. One statement when all is well."""
-    if workspace_of(db) == PLATFORM and not await db.scalar(select(_ALIVE)):
+    """On the platform, when no worker gave a sign of life lately, or none looks for problems. One statement when all is well."""
+    if workspace_of(db) != PLATFORM:
+        return
+    standing = await sweeps.standing(db)
+    if not standing.workers or standing.is_late:
         await looking.look(db, {GONE, STUCK})

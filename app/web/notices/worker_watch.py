@@ -1,14 +1,14 @@
-"""The notice over every page while no worker is alive: nothing else can tell of it, since all that tells is work of a worker.
+"""The notice over every page while no worker is alive, or one is alive and does nothing: nothing else can tell of it, since all that tells
+is work of a worker.
 
 Each web process looks for itself, and seldom: a page costs no statement more for it.
 """
 
 import time
+from datetime import timedelta
 
-from sqlalchemy import exists, func, select
-
-from app.accounts.models import WorkerHeartbeat
-from app.jobs import WORKER_SILENT_AFTER
+from app.problems import sweeps
+from app.problems.sweeps import LATE_AFTER
 from app.web.context import Context
 
 EVERY_S = 10.0
@@ -20,7 +20,12 @@ NOTICE = {
     "url": "/admin/jobs",
     "action": "See jobs and workers",
 }
-_ALIVE = select(exists().where(WorkerHeartbeat.seen_at > func.now() - WORKER_SILENT_AFTER))
+IDLE = {
+    "level": "danger",
+    "text": f"A worker is alive, but has made no look for problems for more than {LATE_AFTER // timedelta(minutes=1)} minutes. Restart it.",
+    "url": "/admin/jobs",
+    "action": "See jobs and workers",
+}
 
 
 class WorkerWatch:
@@ -28,7 +33,7 @@ class WorkerWatch:
 
     def __init__(self, every_s: float = EVERY_S) -> None:
         self._every_s, self._next_look_s = every_s, time.monotonic() + every_s
-        self._are_gone = False
+        self._found: dict[str, str] | None = None
 
     async def look(self, context: Context) -> None:
         """Before a page is drawn: asks the database, where the last answer is old and the person would see it."""
@@ -36,11 +41,12 @@ class WorkerWatch:
             return
         self._next_look_s = time.monotonic() + self._every_s
         await context.reopen()
-        self._are_gone = not await context.db.scalar(_ALIVE)
+        standing = await sweeps.standing(context.db)
+        self._found = NOTICE if not standing.workers else IDLE if standing.is_late else None
 
     def notice(self, context: Context) -> dict[str, str] | None:
         """What the layout shows, by the last look. Pages of errors show it too, and ask nothing."""
-        return NOTICE if self._are_gone and _may_see(context) else None
+        return self._found if _may_see(context) else None
 
 
 def _may_see(context: Context) -> bool:
