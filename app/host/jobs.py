@@ -135,7 +135,7 @@ async def _sweep(db: AsyncSession) -> datetime:
 async def _send_due_webhooks(db: AsyncSession) -> datetime | None:
     """When the next one is due."""
     if await tidying.is_due(db):
-        await jobs.request_daily(db, "webhooks_tidy")
+        await jobs.request_daily(db, tidying.JOB)
     return await _asked(db, noting.JOB, await next_due(db))
 
 
@@ -155,6 +155,6 @@ FUNCTIONS: Mapping[str, Function] = {
     news.JOB: tell_alerts,
     outbox.JOB: send_mail,
     noting.JOB: send_webhooks,
-    "webhooks_tidy": tidy_webhooks,
+    tidying.JOB: tidy_webhooks,
 }
 LETTERS: Writers = {**account_letters.LETTERS, **writing.LETTERS}

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import jobs
 from app.accounts import audit
 from app.accounts.audit import Actor
 from app.db.session import PLATFORM, workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.secrets import KeyRing, Place, SecretError
-from app.webhooks import addresses, gathering, signing
+from app.webhooks import addresses, gathering, signing, tidying
 from app.webhooks.kinds import TEST, offered
-from app.webhooks.models import WebhookEndpoint, WebhookEvent
+from app.webhooks.models import STANDS, WebhookEndpoint, WebhookEvent
 from app.webhooks.noting import ask
 from app.webhooks.payloads import Told
 
@@ -43,7 +44,7 @@ class MadeWebhook:
 async def add(db: AsyncSession, keys: KeyRing, actor: Actor, url: str, types: Collection[str]) -> MadeWebhook:
     """Raises Invalid, and Conflict when there are as many as allowed."""
     url, chosen = addresses.checked(url), _checked_types(db, types)
-    if (await db.scalar(select(func.count()).select_from(WebhookEndpoint)) or 0) >= MOST:
+    if (await db.scalar(select(func.count()).select_from(WebhookEndpoint).where(STANDS)) or 0) >= MOST:
         raise Conflict(f"A workspace has at most {MOST} webhooks. Remove one first.")
     uid, secret = uuid4(), _new_secret()
     values = {"uid": uid, "url": url, "types": chosen, "made_by": ""}
@@ -120,9 +121,11 @@ async def rotate(db: AsyncSession, keys: KeyRing, actor: Actor, endpoint_id: int
 
 
 async def remove(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
-    """Removes it with its events and its log. Raises NotFound."""
+    """Removes it. A job deletes its events and its log, which may be very many. It is also off, so that a version before sends nothing.
+    Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)
-    await db.execute(delete(WebhookEndpoint).where(WebhookEndpoint.id == endpoint_id))
+    endpoint.removed_at, endpoint.active, endpoint.off_reason = datetime.now(UTC), False, None
+    await jobs.request_after(db, tidying.JOB)
     told = _told(endpoint.url, endpoint.types)
     await audit.record(db, actor, "webhook.delete", "webhook", endpoint_id, before=told)
 
@@ -154,13 +157,13 @@ async def one(db: AsyncSession, endpoint_id: int, *, hold: bool = False) -> Webh
     if hold:
         await gathering.hold(db)
     found = await db.get(WebhookEndpoint, endpoint_id, with_for_update=hold)
-    if found is None:
+    if found is None or found.removed_at is not None:
         raise NotFound(NOT_THERE)
     return found
 
 
 async def all_of(db: AsyncSession) -> Sequence[WebhookEndpoint]:
-    return (await db.scalars(select(WebhookEndpoint).order_by(WebhookEndpoint.id))).all()
+    return (await db.scalars(select(WebhookEndpoint).where(STANDS).order_by(WebhookEndpoint.id))).all()
 
 
 def secrets_of(keys: KeyRing, workspace: str, endpoint: WebhookEndpoint, now: datetime) -> tuple[str, ...]:

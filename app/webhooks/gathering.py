@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.direct import driver
 from app.db.session import workspace_of
-from app.webhooks.models import WebhookEndpoint, WebhookEvent
+from app.webhooks.models import STANDS, WebhookEndpoint, WebhookEvent
 from app.webhooks.noting import MOST_IDS
 from app.webhooks.payloads import Told
 
@@ -124,7 +124,7 @@ async def _wanting(db: AsyncSession) -> dict[str, list[int]]:
     """Which endpoints want a type."""
     found: dict[str, list[int]] = {}
     for endpoint_id, types in await db.execute(
-        select(WebhookEndpoint.id, WebhookEndpoint.types).where(WebhookEndpoint.active)
+        select(WebhookEndpoint.id, WebhookEndpoint.types).where(WebhookEndpoint.active, STANDS)
     ):
         for kind in types:
             found.setdefault(kind, []).append(endpoint_id)

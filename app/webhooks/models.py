@@ -14,7 +14,8 @@ _WAITS = text("status = 'waiting'")
 class WebhookEndpoint(Base):
     """An address that is told. `secret` is sealed and bound to `uid`; `secret_before` is the one that it replaced, valid until
     `before_until`. `failures` counts failures in a row, since `failing_since`. `off_reason` says why Muster switched it off; null
-    when a person did. `made_by` stays empty: the audit says who added it, and names no erased person."""
+    when a person did. `made_by` stays empty: the audit says who added it, and names no erased person. An endpoint with `removed_at`
+    is off and not shown; a job deletes its events, then the row."""
 
     __tablename__ = "webhook_endpoints"
 
@@ -33,6 +34,11 @@ class WebhookEndpoint(Base):
     created_at: Mapped[Created]
     updated_at: Mapped[Created]
     delivered_at: Mapped[datetime | None]
+    removed_at: Mapped[datetime | None]
+
+
+# All but those that were removed.
+STANDS = WebhookEndpoint.removed_at.is_(None)
 
 
 class WebhookFact(Base):

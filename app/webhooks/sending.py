@@ -41,7 +41,7 @@ _FIRST = f"""
                 THEN (SELECT min(due_at) FROM webhook_events WHERE endpoint_id = p.id AND status = 'waiting')
             ELSE (SELECT due_at FROM webhook_events WHERE endpoint_id = p.id AND status = 'waiting'
                 ORDER BY attempts DESC, id DESC LIMIT 1) END) AS due_at
-    FROM webhook_endpoints p
+    FROM webhook_endpoints p WHERE p.removed_at IS NULL
 """
 _DUE = text(f"SELECT id FROM ({_FIRST}) AS first WHERE due_at <= now() ORDER BY due_at")
 _NEXT = text(f"SELECT least((SELECT min(due_at) FROM ({_FIRST}) AS first), (SELECT min(due_at) FROM webhook_facts))")
@@ -122,7 +122,7 @@ async def endpoints_due(db: AsyncSession) -> list[int]:
 async def take(db: AsyncSession, parts: Parts, endpoint_id: int, pauses: Pauses) -> list[TakenEvent]:
     """Takes some due events. It counts their attempt and sets the next one first, because the worker may die while it sends."""
     endpoint = await db.get(WebhookEndpoint, endpoint_id)
-    if endpoint is None:
+    if endpoint is None or endpoint.removed_at is not None:
         return []
     event = WebhookEvent
     due = [event.endpoint_id == endpoint_id, event.status == "waiting", event.due_at <= func.now()]

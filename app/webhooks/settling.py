@@ -25,7 +25,7 @@ async def settle(db: AsyncSession, endpoint_id: int, attempts: Sequence[SentCall
     """Writes the log, and what follows for the events and their endpoint."""
     await gathering.hold(db)
     endpoint = await db.get(WebhookEndpoint, endpoint_id, with_for_update=True)
-    if endpoint is None:
+    if endpoint is None or endpoint.removed_at is not None:
         return
     found = await db.scalars(select(WebhookEvent).where(among(WebhookEvent.id, [one.event_id for one in attempts])))
     events = {event.id: event for event in found}

@@ -1,4 +1,5 @@
-"""Removes events that are over, with their attempts, and events that wait for an endpoint which stays off. Daily, in slices."""
+"""Removes events that are over, with their attempts, events that wait for an endpoint which stays off, and all of a removed endpoint.
+Daily and after a removal, in slices."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -9,15 +10,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.rows import affected
 from app.webhooks import gathering
-from app.webhooks.models import WebhookEndpoint, WebhookEvent
+from app.webhooks.models import STANDS, WebhookEndpoint, WebhookEvent
 
+JOB = "webhooks_tidy"
 KEPT = timedelta(days=30)
 SLICE = 5_000
 
 
 async def is_due(db: AsyncSession) -> bool:
-    """False when the workspace never sent anything."""
-    return await db.scalar(select(select(WebhookEvent.id).exists())) or False
+    """False when the workspace never sent anything, and no endpoint was removed."""
+    there = select(WebhookEvent.id).exists() | select(WebhookEndpoint.id).where(~STANDS).exists()
+    return await db.scalar(select(there)) or False
 
 
 async def tidy(open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]]) -> None:
@@ -26,11 +29,14 @@ async def tidy(open_transaction: Callable[[], AbstractAsyncContextManager[AsyncS
         async with open_transaction() as db:
             await gathering.hold(db)
             taken = await _take_away(db)
+            if taken < SLICE:
+                await db.execute(delete(WebhookEndpoint).where(~STANDS))
 
 
 async def _take_away(db: AsyncSession) -> int:
     off = select(WebhookEndpoint.id).where(~WebhookEndpoint.active)
     waits_in_vain = WebhookEvent.endpoint_id.in_(off) & (WebhookEvent.at < func.now() - KEPT)
-    over = or_(WebhookEvent.ended_at < func.now() - KEPT, waits_in_vain)
+    removed = WebhookEvent.endpoint_id.in_(select(WebhookEndpoint.id).where(~STANDS))
+    over = or_(WebhookEvent.ended_at < func.now() - KEPT, waits_in_vain, removed)
     some = select(WebhookEvent.id).where(over).limit(SLICE)
     return affected(await db.execute(delete(WebhookEvent).where(WebhookEvent.id.in_(some))))

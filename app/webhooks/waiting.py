@@ -3,7 +3,7 @@
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.webhooks.models import WebhookEvent
+from app.webhooks.models import STANDS, WebhookEndpoint, WebhookEvent
 
 # Counting further would say little more.
 MOST = 1000
@@ -11,6 +11,7 @@ MOST = 1000
 
 async def counts(db: AsyncSession) -> dict[int, int]:
     """By endpoint; MOST at most in all."""
-    some = select(WebhookEvent.endpoint_id).where(WebhookEvent.status == "waiting").limit(MOST).subquery()
+    stands = WebhookEvent.endpoint_id.in_(select(WebhookEndpoint.id).where(STANDS))
+    some = select(WebhookEvent.endpoint_id).where(WebhookEvent.status == "waiting", stands).limit(MOST).subquery()
     rows = await db.execute(select(some.c.endpoint_id, func.count()).group_by(some.c.endpoint_id))
     return {row[0]: row[1] for row in rows}

@@ -19,7 +19,7 @@ from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
 from app.webhooks import addresses, endpoints
 from app.webhooks.kinds import TEST, TYPES
-from app.webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
+from app.webhooks.models import STANDS, WebhookAttempt, WebhookEndpoint, WebhookEvent
 
 MAY = Requires("host.webhooks")
 LATEST = 20
@@ -44,7 +44,7 @@ BASE: Select[Any] = (
         WebhookEndpoint.url,
     )
     .join(WebhookEvent, WebhookEvent.id == WebhookAttempt.event_id)
-    .join(WebhookEndpoint, WebhookEndpoint.id == WebhookAttempt.endpoint_id)
+    .join(WebhookEndpoint, (WebhookEndpoint.id == WebhookAttempt.endpoint_id) & STANDS)
 )
 SPEC = ListSpec(
     name="webhook-log",
