@@ -26,6 +26,7 @@ def webhook_create(*, url: str, events: tuple[str, ...], workspace: str, as_json
         from app.accounts.audit import COMMAND_LINE
         from app.webhooks import endpoints
 
+        await endpoints.check_reach(parts.outbound, url)
         async with parts.database.transaction(workspace) as db:
             return await endpoints.add(db, parts.keys, COMMAND_LINE, url, events)
 

@@ -18,7 +18,7 @@ import msgspec
 from app.counting import near, nearest
 from app.outbound import strict_json
 from app.outbound.body import ends_with_the_connection, read_body
-from app.outbound.errors import SHAPE, OutboundError, network_failure
+from app.outbound.errors import POLICY, SHAPE, OutboundError, network_failure
 from app.outbound.policy import AddressPolicy
 from app.outbound.redaction import Redactor
 from app.outbound.spellings import shortened
@@ -159,8 +159,7 @@ class OutboundClient:
 
     async def probe(self, base_url: str) -> AsyncIterator[ProbeStep]:
         """Reaches the server step by step without asking anything. Raises OutboundError at the step that fails."""
-        parts = urlsplit(base_url)
-        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        host, port = _server_of(base_url)
         limit_s = self.limits.connect_s
         started = perf_counter()
         try:
@@ -171,7 +170,7 @@ class OutboundClient:
             stream = await self._backend.dial(host, port, addresses, limit_s)
             try:
                 yield ProbeStep("connect", _ms(started), f"Port {port} is open.")
-                if parts.scheme == "https":
+                if urlsplit(base_url).scheme == "https":
                     started = perf_counter()
                     stream = await stream.start_tls(self._certificates, host, limit_s)
                     yield ProbeStep("tls", _ms(started), f"{_tls_version(stream)}, certificate verified.")
@@ -179,6 +178,19 @@ class OutboundClient:
                 await stream.aclose()
         except _NETWORK_FAULTS as error:
             raise network_failure(_network_sentence(host, error)) from None
+
+    async def check(self, base_url: str) -> None:
+        """Raises OutboundError TC-POLICY where the address may not be called; calls nothing. A name that is not found within `connect_s`
+        passes: each call asks again where it leads."""
+        host, port = _server_of(base_url)
+        try:
+            async with asyncio.timeout(self.limits.connect_s):
+                await self._backend.addresses(host, port)
+        except OutboundError as error:
+            if error.code == POLICY:
+                raise
+        except TimeoutError:
+            return
 
     async def _attempt(self, call: Call, judge: Judge[T], redactor: Redactor, log: Log) -> T:
         begun = datetime.now(UTC), perf_counter()
@@ -219,6 +231,12 @@ class OutboundClient:
         finally:
             await response.aclose()
         return OutboundReply(response.status_code, response.headers, body, ends_with_the_connection(response))
+
+
+def _server_of(base_url: str) -> tuple[str, int]:
+    """Its name, and the port."""
+    parts = urlsplit(base_url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def _request(call: Call, watch: Callable[..., Awaitable[None]], connect_s: float) -> httpx.Request:

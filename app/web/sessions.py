@@ -236,6 +236,11 @@ async def flash(
     await _store_flashes(context)
 
 
+def may_show(context: Context, once: str) -> bool:
+    """True on the first page after `flash` named this secret: loading it again shows it no more."""
+    return any(one.get("once") == once for one in context.flashes)
+
+
 def _told(speech: Speech, message: str, level: str) -> dict[str, str]:
     """In words of the page that leaves it: the one that shows it may speak another language."""
     if speech == ENGLISH_SPEECH:

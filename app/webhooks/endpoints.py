@@ -15,6 +15,7 @@ from app.accounts import audit
 from app.accounts.audit import Actor
 from app.db.session import PLATFORM, workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.outbound import Limits, OutboundClient, OutboundError
 from app.secrets import KeyRing, Place, SecretError
 from app.webhooks import addresses, gathering, signing, tidying
 from app.webhooks.kinds import TEST, offered
@@ -28,6 +29,8 @@ MOST = 50
 MOST_LET_GO = 5_000
 # How long a receiver may still check with the earlier secret.
 BOTH_VALID = timedelta(hours=24)
+# Somebody waits for it.
+LOOKED_UP = Limits(connect_s=3)
 NOT_THERE = "There is no such webhook."
 
 
@@ -39,6 +42,14 @@ class MadeWebhook:
     url: str
     types: tuple[str, ...]
     secret: str = field(repr=False)
+
+
+async def check_reach(outbound: OutboundClient, url: str) -> None:
+    """Before an address is saved. A name may lead elsewhere later, so that each call is checked, too. Raises Invalid."""
+    try:
+        await outbound.limited(LOOKED_UP).check(addresses.checked(url))
+    except OutboundError as refused:
+        raise Invalid.at("url", refused.message) from None
 
 
 async def add(db: AsyncSession, keys: KeyRing, actor: Actor, url: str, types: Collection[str]) -> MadeWebhook:

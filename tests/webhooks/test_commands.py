@@ -10,7 +10,7 @@ async def test_a_webhook_is_made_tested_listed_and_deleted(muster: CommandLine) 
         liar.says(HOOK, answer(status=204, media_type=None), answer(status=500))
         allowed = {"MUSTER_OUTBOUND_ALLOW": "127.0.0.1/32"}
         events = ("--event", "sync.finished", "--event", "attendance.changed")
-        made = (await muster("webhook:create", liar.url + HOOK + "?key=1", *events, "--json")).json
+        made = (await muster("webhook:create", liar.url + HOOK + "?key=1", *events, "--json", **allowed)).json
         assert made["events"] == ["attendance.changed", "sync.finished"]
         tested = await muster("webhook:test", made["id"], **allowed)
         assert tested.out.startswith("It arrived: the receiver answered 204"), tested.err
@@ -21,6 +21,13 @@ async def test_a_webhook_is_made_tested_listed_and_deleted(muster: CommandLine) 
     assert made["secret"] not in (await muster("webhook:list")).out
     assert (await muster("webhook:delete", made["id"])).out == f"Webhook {made['id']} was removed.\n"
     assert (await muster("webhook:test", made["id"])).refusal == "There is no such webhook."
+    assert "There is no webhook" in (await muster("webhook:list")).out
+
+
+async def test_an_address_that_may_not_be_called_is_refused_at_once(muster: CommandLine) -> None:
+    refused = await muster("webhook:create", "http://10.1.2.3/hook", "--event", "sync.finished")
+    assert "10.1.2.3 may not be reached from here (private)" in refused.refusal
+    assert "MUSTER_OUTBOUND_ALLOW" in refused.refusal
     assert "There is no webhook" in (await muster("webhook:list")).out
 
 

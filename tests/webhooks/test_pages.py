@@ -17,6 +17,7 @@ from app.webhooks.kinds import ATTENDANCE_CHANGED
 from tests.conftest import Browser
 from tests.fakes.liar import Liar, answer, lying
 from tests.host.staff import ALICE
+from tests.rendered_forms import Rendered
 from tests.surveys.recording import user_id
 from tests.webhooks.receiving import HOOK, add, change, send, verified
 
@@ -37,7 +38,8 @@ def secret_in(text: str) -> str:
 async def test_from_adding_one_to_sending_an_event_again(parts: Parts, alice: Browser, liar: Liar) -> None:
     wrong = await alice.submit("/webhooks/new", {"url": "example.org", "types": [ATTENDANCE_CHANGED]})
     assert (wrong.status_code, "begins with https://" in wrong.text) == (422, True)
-    made = await alice.submit("/webhooks/new", {"url": f"{liar.url}{HOOK}?key=1", "types": [ATTENDANCE_CHANGED]})
+    given = {"url": f"{liar.url}{HOOK}?key=1", "types": [ATTENDANCE_CHANGED]}
+    made = await alice.submit("/webhooks/new", given, follow_redirects=True)
     secret = secret_in(made.text)
     assert "no-store" in made.headers["cache-control"]
     assert "key=1" not in made.text
@@ -63,11 +65,40 @@ async def test_from_adding_one_to_sending_an_event_again(parts: Parts, alice: Br
     assert "/webhooks/log/" in (await alice.get("/webhooks/log?result=delivered")).text
 
 
+async def test_loading_the_page_with_the_secret_again_makes_and_shows_nothing(parts: Parts, alice: Browser) -> None:
+    posted = await alice.submit("/webhooks/new", {"url": "https://a.example/1", "types": [ATTENDANCE_CHANGED]})
+    assert (posted.status_code, "whsec_" in posted.text) == (303, False)
+    page = posted.headers["location"]
+    assert "whsec_" in (await alice.get(page)).text
+    again = await alice.get(page)
+    assert (again.status_code, f"{again.headers['location']}/secret") == (303, page)
+    async with parts.database.transaction() as db:
+        assert len(await endpoints.all_of(db)) == 1
+
+
+async def test_an_address_that_may_not_be_called_is_refused_where_it_is_typed(parts: Parts, alice: Browser) -> None:
+    """The policy of the tests allows 127.0.0.1."""
+    types = [ATTENDANCE_CHANGED]
+    for url in ("http://10.1.2.3/hook", "https://169.254.169.254/latest", "http://[::1]/hook"):
+        refused = await alice.submit("/webhooks/new", {"url": url, "types": types})
+        assert (refused.status_code, "MUSTER_OUTBOUND_ALLOW" in refused.text) == (422, True), url
+    made = await add(parts, "http://10.1.2.3/hook")
+    form = f"/webhooks/{made.id}/edit"
+    page = Rendered((await alice.get(form)).text, form)
+    base = next(one for one in page.forms if one.action == form).untouched()
+    refused = await alice.submit(form, {**base, "url": "http://10.1.2.4/hook", "types": types})
+    assert (refused.status_code, "MUSTER_OUTBOUND_ALLOW" in refused.text) == (422, True)
+    kept = await alice.submit(form, {**base, "url": "http://10.1.2.3/hook", "types": types})
+    assert kept.status_code == 303, "the address stays, and each call judges it"
+
+
 async def test_rotating_switching_and_removing(parts: Parts, alice: Browser, liar: Liar) -> None:
     made = await add(parts, liar.url + HOOK)
     home = f"/webhooks/{made.id}"
     assert "both secrets" in (await alice.get(f"{home}/rotate")).text
-    assert secret_in((await alice.submit(f"{home}/rotate")).text) != made.secret
+    rotated = await alice.submit(f"{home}/rotate", follow_redirects=True)
+    assert secret_in(rotated.text) != made.secret
+    assert "For 24 hours" in rotated.text
     for act, said in (("off", "This webhook is off"), ("on", "Switch off"), ("try", "Switch off")):
         assert (await alice.submit(f"{home}/{act}")).status_code == 303
         assert said in (await alice.get(home)).text

@@ -2,6 +2,6 @@
 
 from litestar.types import ControllerRouterHandler
 
-from app.host.pages.webhooks import forms, log, pages
+from app.host.pages.webhooks import forms, log, pages, secrets
 
-ROUTES: list[ControllerRouterHandler] = [*pages.ROUTES, *forms.ROUTES, *log.ROUTES]
+ROUTES: list[ControllerRouterHandler] = [*pages.ROUTES, *forms.ROUTES, *log.ROUTES, *secrets.ROUTES]

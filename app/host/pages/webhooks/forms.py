@@ -8,11 +8,12 @@ from litestar.params import FromPath
 
 from app.db.held import hold
 from app.errors import Conflict, Invalid
+from app.host.pages.webhooks import secrets
 from app.host.pages.webhooks.pages import MAY
 from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choices, Form, Text
-from app.web.pages import done, page, shown_once
+from app.web.pages import done, page
 from app.webhooks import addresses, endpoints
 from app.webhooks.kinds import offered
 from app.webhooks.models import WebhookEndpoint
@@ -34,6 +35,8 @@ async def new(ctx: NamedDependency[Context]) -> Response[Any]:
 @post("/webhooks/new", guards=[MAY], status_code=200)
 async def make(ctx: NamedDependency[Context]) -> Response[Any]:
     form = _form(ctx).read(await ctx.form())
+    if refused := await _refused(ctx):
+        form.absorb(refused)
     if form.ok:
         try:
             made = await endpoints.add(ctx.db, ctx.parts.keys, ctx.actor, form["url"], form["types"])
@@ -42,13 +45,7 @@ async def make(ctx: NamedDependency[Context]) -> Response[Any]:
         except Conflict as too_many:
             form.refuse("", too_many.message)
         else:
-            values: dict[str, Any] = {
-                "id": made.id,
-                "url": addresses.shown(made.url),
-                "secret": made.secret,
-                "rotated": False,
-            }
-            return shown_once(await page(ctx, "host/webhooks/made.html", **values))
+            return await secrets.shown_next(ctx, made.id, "The webhook was added.")
     return await _form_page(ctx, form, status=422)
 
 
@@ -60,9 +57,12 @@ async def edit_form(ctx: NamedDependency[Context], webhook_id: FromPath[int]) ->
 
 @post("/webhooks/{webhook_id:int}/edit", guards=[MAY], status_code=200)
 async def edit(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Response[Any]:
+    refused = await _refused(ctx, (await endpoints.one(ctx.db, webhook_id)).url)
     await hold(ctx.db, WebhookEndpoint.id == webhook_id)
     endpoint = await endpoints.one(ctx.db, webhook_id)
     form = await edits.sent(ctx, _form(ctx), _stored(endpoint), about=("webhook", webhook_id))
+    if refused:
+        form.absorb(refused)
     if form.ok:
         try:
             await endpoints.edit(ctx.db, ctx.actor, webhook_id, form["url"], form["types"])
@@ -71,6 +71,19 @@ async def edit(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Resp
         else:
             return await done(ctx, f"/webhooks/{webhook_id}", "The webhook was saved.")
     return await _form_page(ctx, form, webhook_id, status=form.status)
+
+
+async def _refused(ctx: Context, known: str = "") -> Invalid | None:
+    """Why the address that was sent may not be called from here. None for the one that is `known`, which each call judges."""
+    url = str((await ctx.form()).get("url", "")).strip()
+    if url in ("", known):
+        return None
+    async with ctx.apart():
+        try:
+            await endpoints.check_reach(ctx.parts.outbound, url)
+        except Invalid as refused:
+            return refused
+    return None
 
 
 def _stored(endpoint: WebhookEndpoint) -> dict[str, Any]:

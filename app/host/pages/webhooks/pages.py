@@ -8,11 +8,12 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.host.pages.admin.history import history
+from app.host.pages.webhooks import secrets
 from app.host.pages.webhooks.log import latest
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.pages import done, page, shown_once
+from app.web.pages import done, page
 from app.webhooks import addresses, endpoints, waiting
 from app.webhooks.endpoints import BOTH_VALID
 from app.webhooks.kinds import TYPES
@@ -102,10 +103,8 @@ async def ask_to_rotate(ctx: NamedDependency[Context], webhook_id: FromPath[int]
 
 @post("/webhooks/{webhook_id:int}/rotate", guards=[MAY], status_code=200)
 async def rotate(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Response[Any]:
-    secret = await endpoints.rotate(ctx.db, ctx.parts.keys, ctx.actor, webhook_id)
-    endpoint = await endpoints.one(ctx.db, webhook_id)
-    values: dict[str, Any] = {"id": webhook_id, "url": addresses.shown(endpoint.url), "secret": secret, "rotated": True}
-    return shown_once(await page(ctx, "host/webhooks/made.html", **values))
+    await endpoints.rotate(ctx.db, ctx.parts.keys, ctx.actor, webhook_id)
+    return await secrets.shown_next(ctx, webhook_id, "The new secret was made.")
 
 
 @get("/webhooks/{webhook_id:int}/remove", guards=[MAY])
