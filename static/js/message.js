@@ -27,11 +27,18 @@ function rich(place) {
   const buttons = [...bar.querySelectorAll("button")];
   const plain = () => bar.classList.contains("is-source");
 
+  const told = () => [...text.childNodes].map(written).filter(Boolean).join("\n");
+  let begun = null;
   function show() {
     editor.setHTML(/<(?:p|ul|ol|blockquote|h3|h4)[\s>]/i.test(field.value) ? field.value : paragraphs(field.value));
+    begun = { value: field.value, told: told() };
   }
+  // Squire also tells of attributes, which extensions of the browser set: without other words the field keeps its bytes.
   function write() {
-    field.value = [...text.childNodes].map(written).filter(Boolean).join("\n");
+    const now = told();
+    const value = now === begun.told ? begun.value : now;
+    if (value === field.value) return;
+    field.value = value;
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
   function source(on) {

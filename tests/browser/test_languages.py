@@ -40,7 +40,7 @@ def nora(page_of: SignedIn) -> Page:
 
 def test_a_person_answers_in_german_and_the_condition_holds(nora: Page, lunch: str, portal: Portal) -> None:
     nora.goto(f"/me/questions/{lunch}?lang=de")
-    expect(nora.locator(".prompt-title")).to_have_attribute("lang", "de")
+    expect(nora.locator("#prompt-title")).to_have_attribute("lang", "de")
     why = nora.get_by_label("Warum?")
     expect(why).to_be_hidden()
     nora.get_by_label("Schlecht").check()
@@ -49,7 +49,7 @@ def test_a_person_answers_in_german_and_the_condition_holds(nora: Page, lunch: s
     expect(why).to_be_hidden()
     assert violations(nora) == []
     nora.goto(f"/me/questions/{lunch}?lang=ar")
-    expect(nora.locator(".prompt-title")).to_have_attribute("dir", "rtl")
+    expect(nora.locator("#prompt-title")).to_have_attribute("dir", "rtl")
     # What was chosen in German stays chosen: it is the same option.
     expect(nora.get_by_label("Good", exact=True)).to_be_checked()
     # The words for the ends lie under the stars that they are about, also where these go from right to left.

@@ -82,7 +82,7 @@ PHOTOS: Final = DemoSurvey(
         enforcement="optional",
         message=(
             "<p>We would like to show pictures of the fair on the intranet.</p><ul><li>No names stand under them.</li>"
-            "<li>You can take your word back at any time: write to the people office.</li></ul>"
+            "<li>You can take your word back at any time, on the page <em>My answers</em>.</li></ul>"
         ),
         category="Events",
         questions=(QuestionDefinition(None, "You may show pictures in which I can be recognised.", "agreement"),),

@@ -103,6 +103,14 @@ async def test_it_needs_sign_in(visitor: Browser, database: Database) -> None:
     assert (await visitor.submit(f"{URL}/{survey.uid}", {})).status_code == 303
 
 
+async def test_the_title_is_the_heading_of_the_page_and_stands_there_once(nora: Browser, database: Database) -> None:
+    survey = await ask(database, title="Lunch", questions=[WHY])
+    page = (await nora.get(f"{URL}/{survey.uid}")).text
+    assert re.findall(r"<(h1|h2)[^>]*>(?:<span[^>]*>)?([^<]+)", page.partition("<main")[2]) == [("h1", "Lunch")]
+    assert re.search(r'<span id="prompt-title" dir="auto">', page)
+    assert 'aria-labelledby="prompt-title"' in page
+
+
 async def test_after_an_answer_its_page_says_what_was_recorded(nora: Browser, database: Database) -> None:
     survey = await ask(database, questions=[CHOICE], closing_html="<p>The kitchen reads <em>all</em> of it.</p>")
     await ask(database, title="Another")
