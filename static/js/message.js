@@ -11,8 +11,6 @@ const REFUSED = /\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi;
 const TAG = /<[a-z](?:"[^"]*"|'[^']*'|[^>"'])*>/gi;
 const ADDRESS = /^(?:https?:\/\/|mailto:)\S+$/i;
 
-for (const place of document.querySelectorAll("[data-rich]")) rich(place);
-
 function rich(place) {
   const field = document.getElementById(place.dataset.rich);
   field.before(place.querySelector("template").content.cloneNode(true));
@@ -203,3 +201,5 @@ function written(node) {
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const quoted = (text) => escaped(text).replaceAll('"', "&quot;");
 const titled = (link) => (link.title ? ` title="${quoted(link.title)}"` : "");
+
+for (const place of document.querySelectorAll("[data-rich]")) rich(place);

@@ -134,7 +134,7 @@ def test_a_message_that_nobody_touched_keeps_its_bytes(page_of: SignedIn) -> Non
     save(page)
     expect(page.locator(TEXT)).to_contain_text("three")
     # As extensions of the browser do, which check what is written.
-    page.locator(f"{TEXT} strong").evaluate("one => one.setAttribute('data-checked', '1')")
+    page.locator(f"{TEXT} p").first.evaluate("one => one.setAttribute('data-checked', '1')")
     page.evaluate("() => new Promise(requestAnimationFrame)")
     assert message(page) == odd
     expect(page.locator("[data-unsaved]")).to_be_hidden()
