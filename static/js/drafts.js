@@ -82,6 +82,12 @@ for (const kind of ["input", "change"]) {
     if (form && !restoring) save(form);
   });
 }
+// Without a network the browser would put a page of its own in the place of what was written. A prompt over a page says so itself.
+document.addEventListener("submit", (event) => {
+  if (navigator.onLine || !event.target.matches("form[data-draft]:not([hx-post])")) return;
+  event.preventDefault();
+  htmx.trigger(document.body, "htmx:sendError");
+});
 document.addEventListener("submit", (event) => {
   if (event.target.getAttribute("action") === "/sign-out") keys().forEach(drop);
 });

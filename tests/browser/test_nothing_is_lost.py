@@ -99,6 +99,21 @@ def test_the_same_on_its_own_page_and_on_that_of_the_prompt(ask: Callable[..., N
     assert nora.evaluate(DRAFTS) == []
 
 
+def test_without_a_network_its_own_page_stays_and_says_so(ask: Callable[..., None], window: BrowserContext) -> None:
+    publish(ask)
+    nora = window.new_page()
+    nora.goto("/me/questions")
+    nora.get_by_role("link", name="Lunch").click()
+    fill_in(nora, nora.url)
+    window.set_offline(True)
+    nora.get_by_role("button", name="Send").click()
+    expect(nora.locator("#flashes")).to_contain_text("The server cannot be reached.")
+    expect_filled_in(nora)
+    window.set_offline(False)
+    nora.get_by_role("button", name="Send").click()
+    expect(nora.locator("main")).to_contain_text("Your answer was recorded.")
+
+
 def test_a_refused_answer_is_newer_than_the_draft(ask: Callable[..., None], page_of: SignedIn) -> None:
     ask({"title": "Lunch", "questions": [STARS, WHY]})
     nora = page_of("nora")
