@@ -1,6 +1,7 @@
 """The prompt with questions of every type, pages and conditions, as a browser without script meets it: everything is there, and what is sent
 for a hidden question is taken out and said."""
 
+import re
 from typing import Any
 
 import pytest
@@ -98,6 +99,17 @@ async def test_what_does_not_fit_is_said_at_its_question_and_stays_typed(
     assert 'value="7" checked' in squeezed(answer.text)
     if field != "q3_row_1":
         assert f'value="{value}"' in answer.text
+
+
+async def test_the_unit_and_the_bounds_of_a_number_are_read_aloud_with_its_field(
+    nora: Browser, database: Database
+) -> None:
+    await publish(database, "All", questions=NEW)
+    shown = squeezed((await nora.get("/survey_prompt")).text)
+    field = re.search(r'<input[^>]*-number"[^>]*aria-describedby="([^"]+)"', shown)
+    assert field
+    told = [re.search(rf'id="{one}">([^<]+)<', shown) for one in field[1].split()]
+    assert [one and one[1] for one in told] == ["km", "From 0 to 99.5"]
 
 
 async def test_a_condition_stands_in_words_and_an_answer_to_a_hidden_question_is_taken_out_before_anything_is_recorded(
