@@ -177,7 +177,7 @@ def _csv(columns: Sequence[Column], *, marked: bool = False) -> Callable[[Sequen
         if not rows and marked:
             buffer.write(BYTE_ORDER_MARK)
         if not rows:
-            writer.writerow([column.label for column in columns])
+            writer.writerow([guarded(column.label) for column in columns])
         writer.writerows([[_cell(value(row)) for value in values] for row in rows])
         return buffer.getvalue().encode()
 

@@ -123,6 +123,13 @@ async def test_a_choice_narrows_it_too(meal: Stored, vera: Browser) -> None:
     assert [row["Person"] for row in await table(vera, meal, question=stars, choice=2)] == ["Bob Brandt"]
 
 
+async def test_a_question_that_would_run_as_a_formula_is_a_text_in_the_heading(parts: Parts, vera: Browser) -> None:
+    async with parts.database.transaction() as db:
+        survey = await published(db, questions=[{"label": "=1+1", "type": "free_text"}])
+    answer = await vera.get(address(survey))
+    assert answer.text.startswith("'=1+1,")
+
+
 async def test_json_lines_name_questions_by_their_ids(meal: Stored, vera: Browser) -> None:
     first = json.loads((await vera.get(address(meal, export="jsonl"))).text.splitlines()[0])
     stars, much, _, several, why = [str(one.key) for one in meal.questions]
