@@ -77,6 +77,16 @@ async def test_a_tenants_survey_waits_for_its_own_people_and_the_platforms_for_a
     assert (await eve.get(f"/surveys/waiting/{ours.uid}")).status_code == 404
 
 
+async def test_it_says_whether_the_portal_still_asks_them(alice: Browser, database: Database) -> None:
+    async with database.transaction() as db:
+        open_one, archived = await published(db), await published(db, status="archived")
+    for stored, said in (
+        (open_one, "The portal asks them by itself."),
+        (archived, "The portal does not ask them now."),
+    ):
+        assert said in (await alice.get(f"/surveys/waiting/{stored.uid}")).text
+
+
 async def test_a_draft_waits_for_no_one(alice: Browser, database: Database) -> None:
     async with database.transaction() as db:
         stored = await drafted(db)

@@ -52,6 +52,7 @@ async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[A
         mails=await waiting.counts(ctx.db, stored.id, stored.version),
         mail_is_on=outbox.is_on(ctx.parts.settings),
         may_drop=ctx.may("surveys.publish"),
+        is_asked=waiting.can_be_answered(stored, datetime.now(UTC)),
     )
 
 
