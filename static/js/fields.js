@@ -5,6 +5,8 @@ document.body.addEventListener("htmx:load", (event) => {
   for (const area of part.querySelectorAll("[data-counter]")) counter(area);
   for (const zones of part.querySelectorAll("[data-browser-zone] select")) ownZone(zones);
   part.querySelector(".error-summary[data-focus]")?.focus();
+  // The button that was pressed lost the focus while it was disabled.
+  if (document.activeElement === document.body) part.querySelector("[data-next]")?.focus();
   // Came back unsaved from the server: dirty before anything is typed.
   for (const form of part.querySelectorAll('form[data-guard="dirty"]')) dirty.add(form);
 });

@@ -16,3 +16,14 @@ def test_the_zone_of_the_browser_is_offered(page_of: SignedIn, zone: str) -> Non
     expect(field).to_have_value(zone)
     field.select_option("Europe/Berlin")
     expect(field).to_have_value("Europe/Berlin")
+
+
+def test_after_a_good_test_the_way_on_leads_and_has_the_focus(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/clock_settings/setup?step=2")
+    button = page.get_by_role("button", name="Test the connection")
+    button.focus()
+    page.keyboard.press("Enter")
+    on = page.get_by_role("link", name="Continue to the first sync")
+    expect(on).to_be_focused()
+    expect(page.locator("main .btn-primary")).to_have_count(1)

@@ -42,7 +42,7 @@ async def test_the_four_steps_lead_from_nothing_to_employees(parts: Parts, datab
         tested = (await alice.submit(f"{URL}/test")).text
         assert heading(tested) == "Test"
         assert tested.count('class="step-done"') >= 5
-        assert 'href="/clock_settings/setup">Continue to the first sync' in tested
+        assert 'href="/clock_settings/setup" data-next>Continue to the first sync' in tested
         assert tested.split("<main")[1].count("btn-primary") == 1  # testing again stands back
         assert tested.count('id="test-button"') == 1
         assert 'href="/clock_settings/setup">Continue the set-up' in (await alice.get("/clock")).text
