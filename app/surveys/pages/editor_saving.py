@@ -15,6 +15,7 @@ from app.surveys.authoring.actions import NeedsNewVersion, Saved, StaleForm
 from app.surveys.authoring.definition import unpublishable
 from app.surveys.authoring.differences import compare
 from app.surveys.authoring.stored import Stored
+from app.surveys.pages.editing.gaps import gaps
 from app.surveys.pages.editor import AUTHOR, show
 from app.surveys.pages.editor_desk import Desk, again, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, merged, read
@@ -135,6 +136,7 @@ async def _ask(
         needed=needed is not None,
         possible=stored.status == "published" and ctx.may("surveys.publish"),
         again=await authoring.people_to_ask_again(ctx.db, stored.uid),
+        untranslated=gaps(draft.definition),
     )
 
 

@@ -19,6 +19,7 @@ from app.surveys.authoring.translating import with_translations
 from app.surveys.pages.editing.gaps import gaps
 from app.surveys.translations import QuestionTexts, SurveyTexts
 from tests.conftest import Browser, SignIn
+from tests.rendered_forms import Rendered
 from tests.surveys.authored import ANN, answer, publish, read, save
 from tests.surveys.translated import CHOICE, translated
 
@@ -66,6 +67,23 @@ async def test_the_editor_and_the_question_before_publishing_say_what_is_missing
     stars = {f"label-{one.key}": "Alles in allem" for one in lunch.questions if one.type == "star_rating"}
     assert (await alice.submit(at(lunch), form_of(lunch, "de", **stars))).status_code == 303
     assert told not in (await alice.get(f"/surveys/publish/{lunch.uid}")).text
+
+
+async def test_the_question_before_a_new_version_says_what_it_would_lack(
+    alice: Browser, lunch: Stored, database: Database, parts: Parts
+) -> None:
+    url = f"/surveys/save/{lunch.uid}"
+    await publish(database, lunch)
+    await answer(parts, await read(database, lunch.uid))
+    forms = Rendered((await alice.get(f"/surveys/edit/{lunch.uid}")).text, "/").forms
+    (sent,) = [one.untouched() for one in forms if one.action == url]
+    sent["question"] = sent["question"][:-1]  # the last one is the empty row that the script copies
+    more = {"options-q1": "Good\nBad\nGift\nNothing"}
+    for status, asked, total in ((200, {"new_version": "1"}, 20), (409, more, 21)):
+        shown = await alice.post(url, data={**sent, **asked})
+        assert (shown.status_code, "What changes" in shown.text) == (status, True)
+        assert f"Deutsch (de): {total - 19} of {total} text" in shown.text
+        assert f'href="{at(lunch)}"' not in shown.text  # what was typed is not there yet
 
 
 @pytest.mark.parametrize(
