@@ -13,7 +13,22 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, SQLColumnExpression, Text, and_, case, cast, exists, func, literal, select
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    Text,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    literal,
+    select,
+    true,
+    union_all,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -54,6 +69,22 @@ _GROUPS: Mapping[str, SQLColumnExpression[Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class LedgerStretch:
+    """Numbers of the ledger behind `after`, up to `until`; None is either end of it. `is_few` says that few responses are counted."""
+
+    after: int | None = None
+    until: int | None = None
+    is_few: bool = False
+
+    def holds(self, number: SQLColumnExpression[int]) -> ColumnElement[bool]:
+        first = number > self.after if self.after is not None else true()
+        return and_(first, number <= self.until if self.until is not None else true())
+
+
+_ALL_OF_FEW = LedgerStretch(is_few=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Split:
     """`groups` are names, largest first (None: not known), with their people; `of` finds what a question came to in a group.
     `counted_at` is None for a live count; `to_now` tells that a kept one has what came since. `middles` are of numbers in a kept count,
@@ -86,7 +117,7 @@ async def read(
     """`responses` of the version decide whether it is counted live. None while a job counts for the first time. A kept count is of the whole
     version, and so is what is added to it: outcomes and days of `scope` narrow a live count alone."""
     if responses <= MOST_LIVE:
-        return _split(await _counted(db, scope, split, questions))
+        return _split(await _counted(db, scope, split, questions, _ALL_OF_FEW))
     kept = await _kept(db, scope, split)
     rest = await _rest(db, scope, kept.figures) if kept else None
     fresh_for = FRESH_WITHOUT_THE_REST_FOR if rest is None else FRESH_FOR
@@ -106,7 +137,7 @@ async def keep(db: AsyncSession, survey_id: int, version: int, split: str, quest
     """Counts the whole version up to the head of the ledger and keeps it. What is kept is bounded: MOST_GROUPS groups, and of many numbers
     their mean and median."""
     head = await db.scalar(select(LedgerHead.number)) or 0
-    counted = await _counted(db, TallyScope(survey_id, version), split, questions, Response.number <= head)
+    counted = await _counted(db, TallyScope(survey_id, version), split, questions, LedgerStretch(until=head))
     figures = {**_kept_of(counted, questions), "head": head}
     values = {"survey_id": survey_id, "version": version, "split": split, "figures": figures, "counted_at": func.now()}
     statement = insert(KeptSplit).values(**values)
@@ -150,7 +181,7 @@ def _read(kept: Mapping[str, Any], counted_at: datetime) -> Split:
     return replace(_split([tuple(one) for one in kept["people"]], counted_at), middles=middles)
 
 
-async def _rest(db: AsyncSession, scope: TallyScope, kept: Mapping[str, Any]) -> ColumnElement[bool] | None:
+async def _rest(db: AsyncSession, scope: TallyScope, kept: Mapping[str, Any]) -> LedgerStretch | None:
     """Which responses came since. None when they cannot be added: too many to look through, an agreement that changed, or a question of
     which means and medians alone are kept."""
     counted = kept.get("head")
@@ -159,9 +190,7 @@ async def _rest(db: AsyncSession, scope: TallyScope, kept: Mapping[str, Any]) ->
     changed = select(LedgerChange.number).join(Response, Response.number == LedgerChange.response_number)
     of_survey = exists(changed.where(LedgerChange.number > counted, Response.survey_id == scope.survey_id))
     head, moved = (await db.execute(select(LedgerHead.number, of_survey))).one()
-    if moved or head > counted + LONGEST_REST:
-        return None
-    return and_(Response.number > counted, Response.number <= head)
+    return None if moved or head > counted + LONGEST_REST else LedgerStretch(counted, head, is_few=True)
 
 
 def _added(kept: Sequence[Sequence[Any]], since: Sequence[GroupFigure]) -> list[GroupFigure]:
@@ -173,20 +202,16 @@ def _added(kept: Sequence[Sequence[Any]], since: Sequence[GroupFigure]) -> list[
 
 
 async def _counted(
-    db: AsyncSession,
-    scope: TallyScope,
-    split: str,
-    questions: Sequence[AskedQuestion],
-    which: ColumnElement[bool] | None = None,
+    db: AsyncSession, scope: TallyScope, split: str, questions: Sequence[AskedQuestion], among: LedgerStretch
 ) -> list[GroupFigure]:
-    """`which` narrows the responses of the scope."""
+    """In one statement, which finds the people and their groups once. `among` narrows the responses of the scope."""
     shown = split_by(questions)
     several = [one.key for one in shown if one.type == SEVERAL]
-    people = _people(scope, split, which)
-    found = [*await db.execute(_outcomes(people)), *await db.execute(_choices(people, [one.key for one in shown]))]
+    people = _people(scope, split, among)
+    parts = [_outcomes(people), _choices(people, among, [one.key for one in shown])]
     if several:
-        found += await db.execute(_answered(people, several))
-    figures = [(row[0], str(row[1]), row[2], int(row[3])) for row in found]
+        parts.append(_answered(people, among, several))
+    figures = [(row[0], str(row[1]), row[2], int(row[3])) for row in await db.execute(union_all(*parts))]
     return [*figures, *_single(figures, {str(key) for key in several})]
 
 
@@ -204,40 +229,49 @@ def _single(figures: Sequence[GroupFigure], several: set[str]) -> list[GroupFigu
     return [(group, question, "", number) for (group, question), number in people.items()]
 
 
-def _people(scope: TallyScope, split: str, which: ColumnElement[bool] | None = None) -> Any:
+def _people(scope: TallyScope, split: str, among: LedgerStretch) -> CTE:
     """Each response with its group; that of an erased person is not known."""
-    group = case((PersonKey.erased_at.is_(None), cast(_GROUPS[split], Text)))
-    statement = (
-        select(Response.number, group.label("grouped"), OUTCOME)
-        .outerjoin(PersonKey, PersonKey.id == Response.key_id)
-        .outerjoin(LedgerPerson, LedgerPerson.number == Response.person)
-        .outerjoin(User, User.id == LedgerPerson.user_id)
+    group = case((PersonKey.erased_at.is_(None), cast(_group(split, among), Text)))
+    statement = select(Response.number, group.label("grouped"), OUTCOME).outerjoin(
+        PersonKey, PersonKey.id == Response.key_id
     )
+    if split != "language":
+        statement = statement.outerjoin(LedgerPerson, LedgerPerson.number == Response.person)
+        statement = statement.outerjoin(User, User.id == LedgerPerson.user_id)
     if split == "tenant":
         statement = statement.outerjoin(Tenant, Tenant.key == User.workspace)
-    if split == "department":
+    if split == "department" and not among.is_few:
         statement = statement.outerjoin(table.STAFF, table.STAFF.c.user_id == User.id)
-    narrowed = scope.responses() if which is None else and_(scope.responses(), which)
-    return statement.where(narrowed).cte("people")
+    found = statement.where(scope.responses(), among.holds(Response.number)).cte("people")
+    return found.prefix_with("MATERIALIZED")
 
 
-def _outcomes(people: Any) -> Select[Any]:
-    return select(people.c.grouped, literal(str(WHOLE)), people.c.outcome, func.count()).group_by(
-        people.c.grouped, people.c.outcome
-    )
+def _group(split: str, among: LedgerStretch) -> SQLColumnExpression[Any]:
+    """Of few people the departments are looked up one by one; the staff as a whole takes longer."""
+    return table.DEPARTMENT if split == "department" and among.is_few else _GROUPS[split]
 
 
-def _choices(people: Any, questions: Sequence[UUID]) -> Select[Any]:
+def _outcomes(people: CTE) -> Select[Any]:
+    keys = people.c.grouped, people.c.outcome
+    return select(people.c.grouped, literal(str(WHOLE)), people.c.outcome, func.count()).group_by(*keys)
+
+
+def _choices(people: CTE, among: LedgerStretch, questions: Sequence[UUID]) -> Select[Any]:
     keys = (people.c.grouped, Answer.question_key, Answer.choice)
-    chosen = select(*keys, func.count()).join(Answer, Answer.number == people.c.number)
-    return chosen.where(Answer.choice != "", Answer.question_key.in_(questions)).group_by(*keys)
+    chosen = select(people.c.grouped, cast(Answer.question_key, Text), Answer.choice, func.count())
+    return chosen.where(_of(people, among, questions), Answer.choice != "").group_by(*keys)
 
 
-def _answered(people: Any, questions: Sequence[UUID]) -> Select[Any]:
+def _answered(people: CTE, among: LedgerStretch, questions: Sequence[UUID]) -> Select[Any]:
     keys = (people.c.grouped, Answer.question_key)
     number = func.count(Answer.number.distinct())
-    found = select(*keys, literal(""), number).join(Answer, Answer.number == people.c.number)
-    return found.where(Answer.question_key.in_(questions)).group_by(*keys)
+    found = select(people.c.grouped, cast(Answer.question_key, Text), literal(""), number)
+    return found.where(_of(people, among, questions)).group_by(*keys)
+
+
+def _of(people: CTE, among: LedgerStretch, questions: Sequence[UUID]) -> ColumnElement[bool]:
+    """The stretch is named again, or a long table of answers would be read whole for a few of them."""
+    return and_(Answer.number == people.c.number, among.holds(Answer.number), Answer.question_key.in_(questions))
 
 
 def _split(figures: Sequence[GroupFigure], counted_at: datetime | None = None) -> Split:

@@ -30,6 +30,15 @@ STAFF = (
     .order_by(Employee.user_id, Employee.id)
     .subquery("staff")
 )
+# The same of one account, for a statement about few.
+DEPARTMENT = (
+    select(Employee.department)
+    .where(Employee.user_id == User.id, Employee.deleted_at.is_(None))
+    .order_by(Employee.id)
+    .limit(1)
+    .correlate(User)
+    .scalar_subquery()
+)
 _SHOWN = and_(
     PromptState.survey_id == Response.survey_id,
     PromptState.version == Response.version,
