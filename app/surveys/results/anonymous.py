@@ -135,10 +135,13 @@ def _of(survey_id: int, version: int) -> tuple[ColumnElement[bool], ...]:
     return AnonymousResult.survey_id == survey_id, AnonymousResult.version == version
 
 
-async def choices_by_version(db: AsyncSession, survey: Any, versions: Collection[int]) -> Sequence[Any]:
-    """Answers of several versions of any survey, a row of `surveys`: rows of (version, question_key, choice, people), all groups together."""
+async def choices_by_version(
+    db: AsyncSession, survey: Any, versions: Collection[int], apart: Collection[UUID] = ()
+) -> Sequence[Any]:
+    """Answers of several versions of any survey, a row of `surveys`: rows of (version, question_key, choice, people), all groups together.
+    Of a named one, questions that are `apart` have none."""
     if survey.anonymity != "anonymous":
-        counted: Sequence[Any] = (await db.execute(tallies.by_version(survey.id, versions))).all()
+        counted: Sequence[Any] = (await db.execute(tallies.by_version(survey.id, versions, apart))).all()
         return counted
     keys = (AnonymousResult.version, AnonymousResult.question_key, AnonymousResult.choice)
     summed = cast(func.sum(AnonymousResult.people), Integer)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from types import MappingProxyType
 from uuid import UUID
 
 from app.counting import mean, percent, rounded
@@ -41,6 +42,14 @@ class Middle:
     median: Decimal
     lowest: Decimal
     highest: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What very many different numbers come to: `ranges` has people in RANGES equal parts from the lowest to the highest."""
+
+    middle: Middle
+    ranges: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +107,13 @@ class Results:
     questions: tuple[Breakdown, ...]
 
 
-def results(figures: Iterable[Figure], questions: Sequence[AskedQuestion], reading: Reading) -> Results:
-    """The figures of one version against its questions."""
+def results(
+    figures: Iterable[Figure],
+    questions: Sequence[AskedQuestion],
+    reading: Reading,
+    spreads: Mapping[UUID, Spread] = MappingProxyType({}),
+) -> Results:
+    """The figures of one version against its questions. Of numbers that have a spread, no choices are needed."""
     choices: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     days: dict[date, dict[str, int]] = defaultdict(dict)
     totals = []
@@ -113,7 +127,10 @@ def results(figures: Iterable[Figure], questions: Sequence[AskedQuestion], readi
     narrowed = sum(
         n for day, outcomes in days.items() for outcome, n in outcomes.items() if reading.holds(day, outcome)
     )
-    parts = tuple(breakdown(one, choices.get(one.key, {})) for one in questions)
+    parts = tuple(
+        spread_out(one, spreads[one.key]) if one.key in spreads else breakdown(one, choices.get(one.key, {}))
+        for one in questions
+    )
     return Results(counters(totals, asked=reading.asked), dict(sorted(days.items())), narrowed, parts)
 
 
@@ -135,6 +152,12 @@ def breakdown(question: AskedQuestion, choices: Mapping[str, int]) -> Breakdown:
     return Breakdown(question, people, _bars(question, given, people), _middle(question, given))
 
 
+def spread_out(question: AskedQuestion, spread: Spread) -> Breakdown:
+    """As `breakdown` of very many different numbers."""
+    of = spread.middle
+    return Breakdown(question, of.people, _ranges(of.lowest, of.highest, spread.ranges, of.people), of)
+
+
 def middle(given: Mapping[str, int], number_of: Callable[[str], Decimal]) -> Middle | None:
     """None without a number."""
     if not given:
@@ -143,7 +166,12 @@ def middle(given: Mapping[str, int], number_of: Callable[[str], Decimal]) -> Mid
     people = sum(number for _, number in counted)
     average = mean(sum((value * number for value, number in counted), Decimal(0)), people)
     lower, upper = _at(counted, (people - 1) // 2), _at(counted, people // 2)
-    return Middle(people, average or Decimal("0.00"), _short((lower + upper) / 2), counted[0][0], counted[-1][0])
+    return Middle(people, average or Decimal("0.00"), halfway(lower, upper), counted[0][0], counted[-1][0])
+
+
+def halfway(lower: Decimal, upper: Decimal) -> Decimal:
+    """The median, of the two values in the middle."""
+    return _short((lower + upper) / 2)
 
 
 def _at(counted: Sequence[tuple[Decimal, int]], place: int) -> Decimal:
@@ -212,6 +240,11 @@ def _numbers(given: Mapping[str, int], people: int) -> tuple[Bar, ...]:
     sums = [0] * RANGES
     for value, number, _ in values:
         sums[min(int((value - low) / width), RANGES - 1)] += number
+    return _ranges(low, high, sums, people)
+
+
+def _ranges(low: Decimal, high: Decimal, sums: Sequence[int], people: int) -> tuple[Bar, ...]:
+    width = (high - low) / RANGES
     ends = [_short(_rounded(low + width * place, width)) for place in range(RANGES + 1)]
     return tuple(
         Bar(f"{ends[place]} – {ends[place + 1]}", number, percent(number, people)) for place, number in enumerate(sums)

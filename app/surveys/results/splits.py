@@ -6,7 +6,7 @@ are added when somebody asks, and the page says of when the groups are.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -25,6 +25,8 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    literal_column,
+    or_,
     select,
     true,
     union_all,
@@ -35,9 +37,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import jobs
 from app.accounts.models import Tenant, User
 from app.surveys.models import WHOLE, Answer, KeptSplit, LedgerChange, LedgerHead, LedgerPerson, PersonKey, Response
-from app.surveys.results import breakdowns, table
+from app.surveys.results import breakdowns, number_counts, table
 from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, Middle
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.number_counts import NumberCount
 from app.surveys.results.queries import OUTCOME
 from app.surveys.results.tallies import TallyScope
 
@@ -134,15 +137,35 @@ async def read(
 
 
 async def keep(db: AsyncSession, survey_id: int, version: int, split: str, questions: Sequence[AskedQuestion]) -> None:
-    """Counts the whole version up to the head of the ledger and keeps it. What is kept is bounded: MOST_GROUPS groups, and of many numbers
-    their mean and median."""
+    """Counts the whole version up to the head of the ledger and keeps it. What is kept is bounded, and so is what is read: MOST_GROUPS
+    groups, and of many numbers their mean and median."""
     head = await db.scalar(select(LedgerHead.number)) or 0
-    counted = await _counted(db, TallyScope(survey_id, version), split, questions, LedgerStretch(until=head))
-    figures = {**_kept_of(counted, questions), "head": head}
+    whole, among = TallyScope(survey_id, version), LedgerStretch(until=head)
+    counted = _joined(await _counted(db, whole, split, [one for one in questions if one.type != "number"], among))
+    numbers = await _numbers(db, _people(whole, split, among), among, questions, {group for group, *_ in counted})
+    figures = {**_kept_of(counted, numbers), "head": head}
     values = {"survey_id": survey_id, "version": version, "split": split, "figures": figures, "counted_at": func.now()}
     statement = insert(KeptSplit).values(**values)
     changed = {name: statement.excluded[name] for name in ("figures", "counted_at")}
     await db.execute(statement.on_conflict_do_update(index_elements=["survey_id", "version", "split"], set_=changed))
+
+
+async def _numbers(
+    db: AsyncSession,
+    people: CTE,
+    among: LedgerStretch,
+    questions: Sequence[AskedQuestion],
+    groups: Collection[str | None],
+) -> Mapping[tuple[str | None, UUID], NumberCount]:
+    """By group and question; who is in none of these groups is in OTHERS. No statement where no question is one of numbers."""
+    asked = number_counts.asked_for(questions)
+    if not asked:
+        return {}
+    named = [one for one in groups if one is not None]
+    stays = or_(people.c.grouped.is_(None), people.c.grouped.in_(named))
+    group = case((stays, people.c.grouped), else_=literal(OTHERS, Text)).label("part")
+    given = select(group, Answer.question_key, Answer.choice, literal_column("1").label("people"))
+    return await number_counts.read(db, given.where(_of(people, among, asked)), MOST_VALUES)
 
 
 async def _kept(db: AsyncSession, scope: TallyScope, split: str) -> Any:
@@ -156,20 +179,20 @@ async def _kept(db: AsyncSession, scope: TallyScope, split: str) -> Any:
     return (await db.execute(select(KeptSplit.figures, KeptSplit.counted_at).where(which))).one_or_none()
 
 
-def _kept_of(figures: Sequence[GroupFigure], questions: Sequence[AskedQuestion]) -> dict[str, Any]:
+def _kept_of(counted: Sequence[GroupFigure], numbers: Mapping[tuple[str | None, UUID], NumberCount]) -> dict[str, Any]:
     """As `_read` takes it."""
-    joined = _joined(figures)
-    values = Counter(question for _, question, choice, _ in joined if choice)
-    numbers = [one for one in questions if one.type == "number" and values[str(one.key)] > MOST_VALUES]
-    found = _split(figures)
-    middles = [
-        (group, str(one.key), middle.people, *map(str, (middle.mean, middle.median, middle.lowest, middle.highest)))
-        for one in numbers
-        for group, _ in found.groups
-        if (middle := found.breakdown(one, group).middle)
-    ]
-    many = {str(one.key) for one in numbers}
-    people = [one for one in joined if one[1] not in many or not one[2]]
+    different: Counter[UUID] = Counter()
+    for (_, question), one in numbers.items():
+        different[question] += one.different
+    people, middles = list(counted), []
+    for (group, question), one in numbers.items():
+        if different[question] <= MOST_VALUES:
+            people += [(group, str(question), choice, number) for choice, number in one.choices.items()]
+            continue
+        people.append((group, str(question), "", one.people))
+        of = one.spread.middle
+        places = map(str, (of.mean, of.median, of.lowest, of.highest))
+        middles.append((group, str(question), one.people, *places))
     return {"people": people, "middles": middles}
 
 

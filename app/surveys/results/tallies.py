@@ -158,8 +158,9 @@ def _stand_at(outcomes: Collection[str]) -> ColumnElement[bool]:
     return or_(recorded, agreed) if "agreed" in outcomes else or_(recorded, and_(agreed, WITHDRAWN))
 
 
-def figures(scope: TallyScope) -> Select[Any]:
-    """The statement behind a survey's figures: rows of (day, outcome, question_key, choice, people, unprompted).
+def figures(scope: TallyScope, apart: Collection[UUID] = ()) -> Select[Any]:
+    """The statement behind a survey's figures: rows of (day, outcome, question_key, choice, people, unprompted). Questions that are
+    `apart` have none: `answers` counts them.
 
     Rows of questions and choices are narrowed by the scope and have no day. Rows of whole responses, and of first impressions
     under the outcome ASKED, are of the survey and version whatever else narrows, day by day.
@@ -169,9 +170,12 @@ def figures(scope: TallyScope) -> Select[Any]:
     parts = [part for tail in _tails(scope) for part in tail[1:]]
     late = _shown(and_(_LATE, version.shown()))
     kept = _picked(Tally, Tally.day).where(version.shown_or_answered(), Tally.question_key == _WHOLE)
-    answers = _picked(Tally, _NO_DAY).where(scope.kept(), Tally.question_key != _WHOLE)
+    answers = _picked(Tally, _NO_DAY).where(
+        scope.kept(), Tally.question_key != _WHOLE, Tally.question_key.not_in(apart)
+    )
     whole = (_picked(one.c, one.c.day) for one in (part.subquery() for part in (*fresh, late)))
-    told = (_picked(one.c, _NO_DAY) for one in (part.subquery() for part in parts))
+    tails = (part.subquery() for part in parts)
+    told = (_picked(one.c, _NO_DAY).where(one.c.question_key.not_in(apart)) for one in tails)
     every = union_all(kept, answers, *whole, *told).subquery()
     keys = (every.c.day, every.c.outcome, every.c.question_key, every.c.choice)
     return select(*keys, _sum(every.c.people), _sum(every.c.unprompted)).group_by(*keys)
@@ -193,17 +197,23 @@ def whole(scope: TallyScope) -> Select[Any]:
     return select(*(every.c[name] for name in COLUMNS))
 
 
-def by_version(survey_id: int, versions: Collection[int]) -> Select[Any]:
-    """Answers of several versions of a survey: rows of (version, question_key, choice, people)."""
+def answers(scope: TallyScope, questions: Collection[UUID]) -> Select[Any]:
+    """What people chose in some questions of a survey: rows of (version, question_key, choice, people), not summed."""
+    kept = _chosen(Tally).where(scope.kept(), Tally.question_key.in_(questions), Tally.choice != _NO_CHOICE)
+    fresh = (tail[-1].subquery().c for tail in _tails(scope))
+    every = union_all(kept, *(_chosen(one).where(one.question_key.in_(questions)) for one in fresh)).subquery()
+    return _chosen(every.c)
+
+
+def by_version(survey_id: int, versions: Collection[int], apart: Collection[UUID] = ()) -> Select[Any]:
+    """Answers of several versions of a survey: rows of (version, question_key, choice, people). Questions that are `apart` have none."""
     which = and_(Tally.survey_id == survey_id, Tally.version.in_(versions), Tally.question_key != _WHOLE)
     fresh = and_(_FRESH, TallyScope(survey_id).responses(), Response.version.in_(versions))
-    columns = ("version", "question_key", "choice", "people")
-    kept = select(*(getattr(Tally, name) for name in columns)).where(which, Tally.outcome != _ASKED)
+    kept = _chosen(Tally).where(which, Tally.outcome != _ASKED)
     _, questions, choices = (one.subquery() for one in _counted(fresh))
-    parts = (select(*(one.c[name] for name in columns)) for one in (questions, choices))
-    every = union_all(kept, *parts).subquery()
+    every = union_all(kept, *(_chosen(one.c) for one in (questions, choices))).subquery()
     keys = (every.c.version, every.c.question_key, every.c.choice)
-    return select(*keys, _sum(every.c.people)).group_by(*keys)
+    return select(*keys, _sum(every.c.people)).where(every.c.question_key.not_in(apart)).group_by(*keys)
 
 
 async def by_day(db: AsyncSession, scope: TallyScope) -> list[tuple[date, str, int]]:
@@ -358,6 +368,10 @@ def _shown(which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 def _picked(source: Any, day: Any) -> Select[Any]:
     return select(day, source.outcome, source.question_key, source.choice, source.people, source.unprompted)
+
+
+def _chosen(source: Any) -> Select[Any]:
+    return select(source.version, source.question_key, source.choice, source.people)
 
 
 def _sum(column: ColumnElement[Any]) -> ColumnElement[int]:

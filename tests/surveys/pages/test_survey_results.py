@@ -21,6 +21,7 @@ from app.surveys.models import WHOLE, KeptSplit, Survey
 from app.surveys.pages.results import versions
 from app.surveys.results import comments, splits, tallies
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.of_versions import ChoicesByVersion
 from tests.benchmarks.explained import watch
 from tests.conftest import Browser, SignIn
 from tests.host.staff import hire
@@ -170,7 +171,7 @@ def test_dates_of_all_versions_are_told_by_the_same_part_of_them() -> None:
     asked = AskedQuestion(WHOLE, "When?", "date")
     days = {f"2026-{month:02}-01": 1 for month in range(1, 13)}
     given = {(1, WHOLE): {"": 12, **days}, (2, WHOLE): {"": 2, "2026-02-03": 2}}
-    (found,) = versions._compared([asked], [1, 2, 3], given)
+    (found,) = versions._compared([asked], [1, 2, 3], ChoicesByVersion(given, {}))
     assert found.labels[1] == ("2026-02", ["8.3 %", "100.0 %", "–"])
     assert found.labels[0] == ("2026-01", ["8.3 %", "–", "–"])
 

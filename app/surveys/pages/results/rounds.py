@@ -1,12 +1,11 @@
 """`/surveys/view/<uid>/rounds`: the rounds of a survey that repeats, as a series, and when the next one comes. Whole versions side by
 side: versions."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
 
 from litestar import Response, get
 from litestar.di import NamedDependency
@@ -19,9 +18,10 @@ from app.dates import PageZone
 from app.surveys.authoring import opening
 from app.surveys.models import SurveyRound
 from app.surveys.pages.addresses import uid_of
-from app.surveys.results import anonymous, queries, table, tallies
-from app.surveys.results.breakdowns import Breakdown, breakdown
+from app.surveys.results import of_versions, queries, table, tallies
+from app.surveys.results.breakdowns import Breakdown
 from app.surveys.results.figures import RESPONDED, AskedQuestion
+from app.surveys.results.of_versions import ChoicesByVersion
 from app.surveys.results.tallies import TallyScope
 from app.surveys.rounds import repeats
 from app.surveys.rounds.calendar import Round
@@ -34,7 +34,6 @@ from app.web.pages import page
 SEE = Requires("surveys.view", module="surveys")
 MOST_ROUNDS = 24
 _NPS = (-100, 100)
-Choices = Mapping[tuple[int, UUID], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +89,8 @@ async def _series(ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone
     people: Counter[int] = Counter()
     for row in await ctx.db.execute(tallies.whole(TallyScope(survey.id, outcomes=RESPONDED))):
         people[row.version] += row.people if row.outcome in RESPONDED else 0
-    choices: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
-    for version, question, choice, number in await anonymous.choices_by_version(ctx.db, survey, versions):
-        choices[version, question][choice] = number
     questions = await table.asked_in(ctx.db, survey.uid, None)
+    choices = await of_versions.read(ctx.db, survey, versions, questions)
     drawn = [_of_question(one, opened, choices, zone) for one in questions]
     return [_of_people(opened, people, zone), *(one for one in drawn if one)]
 
@@ -106,10 +103,10 @@ def _of_people(opened: Sequence[SurveyRound], people: Mapping[int, int], zone: P
 
 
 def _of_question(
-    question: AskedQuestion, opened: Sequence[SurveyRound], choices: Choices, zone: PageZone
+    question: AskedQuestion, opened: Sequence[SurveyRound], choices: ChoicesByVersion, zone: PageZone
 ) -> RoundSeries | None:
     """None for one that comes to no number in any round."""
-    came_to = [breakdown(question, choices.get((one.version or 0, question.key), {})) for one in opened]
+    came_to = [choices.breakdown(question, one.version or 0) for one in opened]
     unit = "NPS" if question.type == "nps" else "Mean"
     values = [_value(one) for one in came_to]
     known = [value for value in values if value is not None]

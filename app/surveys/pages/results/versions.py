@@ -1,21 +1,19 @@
 """`/surveys/view/<uid>/versions`: what each question came to in each version, side by side. A question keeps its id through all."""
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 from litestar import Response, get
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.surveys.pages.addresses import uid_of
-from app.surveys.results import anonymous, queries, table
-from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, breakdown, dates, length_of_dates
+from app.surveys.results import of_versions, queries, table
+from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, dates, length_of_dates
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.of_versions import ChoicesByVersion
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import page
@@ -23,7 +21,6 @@ from app.web.pages import page
 SEE = Requires("surveys.view", module="surveys")
 MOST_VERSIONS = 6
 NONE = "–"
-Choices = Mapping[tuple[int, UUID], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     survey = await queries.survey(ctx.db, uid_of(uid), None)
     versions = sorted(survey.versions or [survey.version])[-MOST_VERSIONS:]
     questions = await table.asked_in(ctx.db, survey.uid, None)
-    recent = await ctx.read_recent(partial(_choices, survey=survey, versions=versions))
+    recent = await ctx.read_recent(partial(of_versions.read, survey=survey, versions=versions, questions=questions))
     return await page(
         ctx,
         "surveys/versions.html",
@@ -67,31 +64,24 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     )
 
 
-async def _choices(db: AsyncSession, *, survey: Any, versions: Sequence[int]) -> Choices:
-    choices: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
-    for version, question, choice, people in await anonymous.choices_by_version(db, survey, versions):
-        choices[version, question][choice] = people
-    return choices
-
-
 def _compared(
-    questions: Sequence[AskedQuestion], versions: Sequence[int], choices: Choices
+    questions: Sequence[AskedQuestion], versions: Sequence[int], given: ChoicesByVersion
 ) -> list[QuestionInVersions]:
     """Questions that people choose or count in; agreements stand among the figures of each version, texts among its comments."""
-    found = []
-    for question in questions:
-        if question.type not in WITHOUT_BARS:
-            given = [choices.get((version, question.key)) for version in versions]
-            read = _reader(question, [one for one in given if one])
-            found.append(QuestionInVersions(question, tuple(read(one) if one else None for one in given)))
-    return found
+    return [
+        QuestionInVersions(one, tuple(_columns(one, versions, given)))
+        for one in questions
+        if one.type not in WITHOUT_BARS
+    ]
 
 
-def _reader(question: AskedQuestion, given: Sequence[Mapping[str, int]]) -> Callable[[Mapping[str, int]], Breakdown]:
+def _columns(question: AskedQuestion, versions: Sequence[int], given: ChoicesByVersion) -> Iterator[Breakdown | None]:
     """Dates of all versions are told alike: by day, by month or by year."""
-    if question.type != "date":
-        return partial(breakdown, question)
-    return partial(dates, question, length=length_of_dates({day for one in given for day in one if day}))
+    found = [given.choices.get((version, question.key), {}) for version in versions]
+    length = length_of_dates({day for one in found for day in one if day}) if question.type == "date" else 0
+    for version, choices in zip(versions, found, strict=True):
+        one = dates(question, choices, length) if length else given.breakdown(question, version)
+        yield one if one.people else None
 
 
 def _shares(one: Breakdown) -> dict[str, str]:
