@@ -164,13 +164,17 @@ class Context:
         return await self.parts.replica.read(self.db, self.workspace, work)
 
     @property
+    def asked_lang(self) -> str:
+        """The tag that the address asks for (`?lang=`), which the next ones keep; "" for none."""
+        return languages.tag_of(self._request.query_params.get("lang", "")) or "" if self._request else ""
+
+    @property
     def languages(self) -> tuple[str, ...]:
         """Tags of what the caller reads, best first: `?lang=`, their choice in *Account*, what their browser or app prefers."""
         if self._languages is None:
             choice = self.person.language if self.person else None
-            asked = self._request.query_params.get("lang", "") if self._request else ""
             preferred = self._request.headers.get("accept-language", "") if self._request else ""
-            self._languages = languages.wanted(asked, choice, preferred)
+            self._languages = languages.wanted(self.asked_lang, choice, preferred)
         return self._languages
 
     @property

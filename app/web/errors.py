@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import msgspec
 import structlog
@@ -28,6 +28,7 @@ from app.errors import (
     TooLarge,
     Unavailable,
 )
+from app.languages import tag_of
 from app.web.context import Context, context_in
 from app.web.drafts.carrying import InterruptedWriting
 from app.web.returning import OVERLAYS, is_ours, told, with_its_query
@@ -246,9 +247,16 @@ def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
     is_htmx = request.headers.get("hx-request") == "true"
     here = (_page_in_browser(request) if is_htmx else "") or _asked_for(request)
     target = "/sign-in" + (f"?next={quote(here)}" if here not in ("", "/") else "")
+    if lang := _language_of(here):
+        target += f"&lang={lang}"
     if is_htmx:
         return Response("", status_code=401, headers={"HX-Redirect": target})
     return Redirect(target, status_code=303)
+
+
+def _language_of(address: str) -> str:
+    """The tag that an address asks for, in which the form for signing in speaks, too; "" for none."""
+    return tag_of(parse_qs(urlsplit(address).query).get("lang", [""])[0]) or ""
 
 
 def _with_what_was_written(

@@ -26,6 +26,7 @@ from app.secrets import KeyRing, Place, SecretError
 from app.web import csrf
 from app.web.context import Context, provide_context
 from app.web.guards import Connection, Requires
+from app.web.templating import with_query
 
 # `person` is in the forms that are carried, `carried` in the form for signing in.
 PERSON, FIELD = "person", "carried"
@@ -37,7 +38,7 @@ _NEVER_CARRIED = frozenset({csrf.FIELD, PERSON, "action", "ask"})
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """`page` is where the form stands; `fields` its fields, less the buttons and what belonged to the session."""
+    """`page` is where the form stands, in the language that its address asked for; `fields` its fields, less the buttons and what belonged to the session."""
 
     page: str
     fields: FormMultiDict
@@ -75,6 +76,7 @@ class RequiresOrCarries(Requires):
         page, mark = self.page(form), str(form.get(PERSON, ""))
         if not page or not mark:
             return None
+        page = with_query(page, {"lang": context.asked_lang})
         sealed = seal(context.parts.keys, mark, Carried(page, form), datetime.now(UTC))
         return InterruptedWriting(sealed, page) if len(sealed) <= LONGEST else None
 
@@ -105,10 +107,10 @@ def opened(keys: KeyRing, sealed: str, user_id: int, now: datetime) -> Carried |
 
 
 async def waiting(ctx: Context, page: str) -> Carried | None:
-    """What this session brought along for this page."""
+    """What this session brought along for this page, in whatever language."""
     sealed = await ctx.db.scalar(select(Session.carried).where(Session.id_hash == ctx.user.session_key))
     found = opened(ctx.parts.keys, sealed, ctx.user.id, datetime.now(UTC)) if sealed else None
-    return found if found and found.page == page else None
+    return found if found and found.page.partition("?")[0] == page else None
 
 
 async def let_go(ctx: Context) -> None:

@@ -64,7 +64,9 @@ async def come_back(browser: Browser, shown: Response, short: str = "nora", **ty
     """Signs in by the form of that page."""
     (sent,) = [one.untouched() for one in Rendered(shown.text, "/sign-in").forms if one.action == "/sign-in"][:1]
     filled = {"email": f"{short}@example.org", "password": PASSWORD, **typed}
-    return await browser.post("/sign-in", data={**sent, **filled})
+    action = re.search(r'action="(/sign-in[^"]*)"', shown.text)
+    assert action
+    return await browser.post(action[1], data={**sent, **filled})
 
 
 @pytest.mark.parametrize("url", ["", "/survey_prompt/submit"])
@@ -83,6 +85,35 @@ async def test_it_comes_back_filled_in_and_nothing_was_sent(
         assert re.findall(r'value="([^"]+)" checked', page) == ["Desk", "Soup", "Rice"]
         assert "is back. Nothing was sent yet." in page
     assert await outcomes(database) == []
+
+
+async def test_it_comes_back_in_the_language_that_the_address_asked_for(
+    nora: Browser, database: Database, survey: Stored
+) -> None:
+    address = f"/me/questions/{survey.uid}?lang=de"
+    shown = await send(nora, survey, address)
+    assert '<html lang="de"' in shown.text
+    wrong = await come_back(nora, shown, password="nonsense nonsense")
+    assert (wrong.status_code, '<html lang="de"' in wrong.text) == (422, True)
+    back = await come_back(nora, wrong)
+    assert (back.status_code, back.headers["location"]) == (303, address)
+    page = (await nora.get(address)).text
+    assert "Fragen an Sie" in page
+    assert "A long story, “with” all that belongs to it &lt;b&gt;</textarea>" in page
+
+
+async def test_a_page_that_needs_a_sign_in_is_in_its_language_before_and_after(nora: Browser, survey: Stored) -> None:
+    address = f"/me/questions/{survey.uid}?lang=de"
+    for asked in (
+        await nora.get(address),
+        await nora.get(
+            "/survey_prompt", headers={"HX-Request": "true", "HX-Current-URL": f"http://testserver{address}"}
+        ),
+    ):
+        to = asked.headers.get("location") or asked.headers["HX-Redirect"]
+        shown = await nora.get(to)
+        assert (shown.status_code, '<html lang="de"' in shown.text) == (200, True)
+    assert (await come_back(nora, shown)).headers["location"] == address
 
 
 async def test_once_it_was_sent_nothing_is_kept(nora: Browser, database: Database, survey: Stored) -> None:

@@ -12,7 +12,6 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from app.errors import NotFound
-from app.languages import tag_of
 from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import open_surveys, pacing
 from app.surveys.asking.responding import RespondResult
@@ -57,7 +56,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         "surveys/questions.html",
         items=found.items,
         total=found.total,
-        lang=_asked_for(ctx),
+        lang=ctx.asked_lang,
         number=number,
         pages=-(-found.total // PER_PAGE),
     )
@@ -100,13 +99,8 @@ class _OwnPage:
         return await done(ctx, _with_language(ctx, URL), said.text, level=said.tone)
 
 
-def _asked_for(ctx: Context) -> str:
-    """The language that the address asks for, which the next ones keep; "" for none."""
-    return tag_of(ctx.request.query_params.get("lang", "")) or ""
-
-
 def _with_language(ctx: Context, url: str) -> str:
-    return with_query(url, {"lang": _asked_for(ctx)})
+    return with_query(url, {"lang": ctx.asked_lang})
 
 
 async def _met(ctx: Context, uid: UUID) -> Met:
