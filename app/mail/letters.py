@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from email.headerregistry import HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
+from email.policy import EmailPolicy, default
 from email.utils import format_datetime
 from html import escape
 from urllib.parse import urlsplit
@@ -10,11 +12,37 @@ from urllib.parse import urlsplit
 from app.wording.marked import marked
 from app.wording.speech import ENGLISH_SPEECH, Speech
 
-# Mail programs ignore style sheets, so the styles are in the letter itself.
-_BODY = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;color:#1f2937;max-width:36em;margin:0 auto;padding:1.5em"
+# Many mail programs ignore style sheets, so the styles are in the letter itself. The sheet is only for dark mode.
+_BODY = (
+    "font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;color:#1f2937;background:#fff;max-width:36em;margin:0 auto;"
+    "padding:1.5em;overflow-wrap:anywhere"
+)
 _BUTTON = "display:inline-block;padding:.6em 1.2em;background:#1b64b5;color:#fff;text-decoration:none;border-radius:6px"
-_SMALL = "color:#6b7280;font-size:14px"
+_SMALL = "color:#5b6472;font-size:14px"
+_HEAD = (
+    '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
+    "<style>:root{color-scheme:light dark}@media(prefers-color-scheme:dark){body{color:#e6e9ed!important;background:#14181d!important}"
+    ".small{color:#a9b2be!important}}</style>"
+)
 OR_OPEN, NO_MORE = marked("Or open"), marked("Get no more mails like this one")
+
+
+class AddressHeader(UnstructuredHeader):
+    """Addresses in angle brackets, in one line: folded as other headers are, a long one becomes an encoded word, which no mail program
+    takes for an address."""
+
+    def fold(self, *, policy: object) -> str:
+        return f"{self.name}: {self}{getattr(policy, 'linesep', default.linesep)}"
+
+
+def _policy() -> EmailPolicy:
+    registry = HeaderRegistry()
+    for name in ("list-unsubscribe", "message-id", "in-reply-to", "references"):
+        registry.map_to_type(name, AddressHeader)
+    return default.clone(header_factory=registry)
+
+
+_POLICY = _policy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +73,7 @@ class MailHead:
 
 def message_of(letter: Letter, head: MailHead) -> "EmailMessage[str, str]":
     """Raises ValueError when an address in a header would have a line break."""
-    message = EmailMessage()
+    message = EmailMessage(_POLICY)
     message["From"], message["To"], message["Subject"] = head.sender, letter.to, " ".join(letter.subject.split())
     message["Date"] = format_datetime(head.sent_at)
     message["Message-ID"] = _message_id(head.key, head.site)
@@ -77,10 +105,17 @@ def _html(letter: Letter, site: str) -> str:
     if letter.link:
         label, url = (escape(part) for part in letter.link)
         said += f'<p><a href="{url}" style="{_BUTTON}">{label}</a></p>'
-        said += f'<p style="{_SMALL}">{escape(say(OR_OPEN))} <span dir="ltr">{url}</span></p>'
+        said += _small(f'{escape(say(OR_OPEN))} <span dir="ltr">{url}</span>')
     small = [escape(line) for line in letter.after]
     if letter.unsubscribe_url:
-        small.append(f'<a href="{escape(letter.unsubscribe_url)}" style="{_SMALL}">{escape(say(NO_MORE))}</a>')
-    said += "".join(f'<p style="{_SMALL}">{line}</p>' for line in (*small, escape(f"Muster, {site}")))
+        small.append(
+            f'<a href="{escape(letter.unsubscribe_url)}" class="small" style="{_SMALL}">{escape(say(NO_MORE))}</a>'
+        )
+    said += "".join(map(_small, (*small, escape(f"Muster, {site}"))))
     attributes = f'lang="{say.tag}" dir="{say.direction}"'
-    return f'<!doctype html><html {attributes}><title>{escape(letter.subject)}</title><body style="{_BODY}">{said}</body></html>'
+    head = f"<head>{_HEAD}<title>{escape(letter.subject)}</title></head>"
+    return f'<!doctype html><html {attributes}>{head}<body style="{_BODY}">{said}</body></html>'
+
+
+def _small(html: str) -> str:
+    return f'<p class="small" style="{_SMALL}">{html}</p>'

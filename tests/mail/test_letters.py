@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from email.policy import SMTP
 
 import pytest
 
@@ -33,6 +34,22 @@ def test_what_one_may_switch_off_says_how() -> None:
     assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert message["In-Reply-To"] == message["References"] == "<key-0@muster.example>"
     assert '<a href="https://muster.example/u/x"' in html_of(message)
+
+
+def test_a_long_address_in_a_header_stays_an_address_on_its_way() -> None:
+    """An encoded word is no address: without this the button of mail programs that ends such mails does nothing."""
+    site = "https://time-and-attendance.of-a-company-with-a-long-name.example.org"
+    url = f"{site}/mail/unsubscribe/1.alerts.8b53f3c849abdc13c39bc68eabbbcaa13bdd3eb3"
+    head = MailHead(HEAD.sender, site, "81ae1481-a208-4500-938b-d2a70e697bdc", "0" * 36, NOW)
+    sent = message_of(replace(LETTER, unsubscribe_url=url), head).as_bytes(policy=SMTP).decode()
+    host = site.removeprefix("https://")
+    for line in (
+        f"List-Unsubscribe: <{url}>",
+        f"Message-ID: <81ae1481-a208-4500-938b-d2a70e697bdc@{host}>",
+        f"In-Reply-To: <{'0' * 36}@{host}>",
+        f"References: <{'0' * 36}@{host}>",
+    ):
+        assert f"\r\n{line}\r\n" in sent
 
 
 def test_a_letter_names_its_language_and_direction() -> None:
