@@ -102,8 +102,8 @@ def _in_short(problem: ToldProblem, zone: PageZone) -> str:
 def _held(problem: ToldProblem) -> str:
     if not problem.held_punches:
         return ""
-    people = f" of {count(problem.held_people, 'person', 'people')}" if problem.held_people else ""
-    return f"{count(problem.held_punches, 'punch waits', 'punches wait')} for it{people}."
+    people = f" of {problem.held_people:,} people" if problem.held_people > 1 else ""
+    return f"It holds {count(problem.held_punches, 'punch', 'punches')}{people}."
 
 
 def _sentence(title: str) -> str:

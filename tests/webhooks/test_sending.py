@@ -333,19 +333,19 @@ async def test_one_that_fails_is_a_problem_until_it_works_and_tries_again_when_a
         await host_jobs.send_webhooks(parts, Claim(1, 1, PLATFORM, noting.JOB, {}))
 
     inbox.liar.says(HOOK, BROKEN)
-    url = f"{inbox.liar.url}/…"
+    named = f"Webhook {inbox.made.id} to {inbox.liar.url}/…"
     for number in range(RESTS_AFTER):
         await change(parts, number)
     await run_job()
-    assert await problems() == {f"The webhook to {url} fails": True}
+    assert await problems() == {f"{named} fails": True}
     inbox.liar.says(HOOK, TAKEN)
     async with parts.database.transaction() as db:
         (remedy,) = (one.remedy for one in (kinds()["webhook_failing"],))
         assert remedy is not None
         await remedy.do(RemedyAsked(parts, db, COMMAND_LINE, [str(inbox.made.id)], [{}]))
     await run_job()
-    assert await problems() == {f"The webhook to {url} fails": False}
+    assert await problems() == {f"{named} fails": False}
     inbox.liar.says(HOOK, answer(status=410))
     await change(parts, 7)
     await run_job()
-    assert (f"The webhook to {url} was switched off", True) in (await problems()).items()
+    assert (f"{named} was switched off", True) in (await problems()).items()

@@ -6,7 +6,6 @@ from datetime import datetime
 from app.clock.days import DAY, LIVE_DAYS
 from app.clock.outcomes import Outcome
 from app.clock.problems.person_days import AWAITING, day_of
-from app.counting import count
 from app.dates import day_words
 from app.problems.findings import Fact, Finding
 
@@ -28,8 +27,8 @@ WORDS: dict[str, tuple[str, str, str]] = {
         "Use the punches, or keep the record.",
     ),
     Outcome.OVER_24H: (
-        "a shift of more than 24 hours from {day} on",
-        "a shift of more than 24 hours from {day} on",
+        "a punch of {day} would make a shift of more than 24 hours",
+        "punches of {day} would make a shift of more than 24 hours",
         "Add the record by hand, or mark the punches as settled.",
     ),
     Outcome.FUTURE_TIMESTAMP: (
@@ -65,7 +64,6 @@ def of_day(kind: str) -> Callable[[Fact, datetime], Finding]:
         what = one if fact.held_punches == 1 else several
         day = day_of(fact.subject_id)
         title = f"{fact.facts['name']}: {what.format(day=day_words(day, now.date()))}"
-        punches = count(fact.held_punches, "punch", "punches")
-        return fact.found(title, f"{punches}. {advice}", quiet=now.date() - day > LATE)
+        return fact.found(title, advice, quiet=now.date() - day > LATE)
 
     return detect

@@ -9,6 +9,8 @@ from app.counting import count
 from app.dates import local_time
 from app.problems.findings import Fact, Finding
 
+# Zones differ by quarters of an hour, so a smaller error is not one of the zone.
+_BY_A_ZONE_S = 14 * 60
 # A terminal that worked soon after the history start may have older punches, which are not to be read.
 _YOUNGER = timedelta(days=CHECK_DAYS)
 
@@ -35,7 +37,7 @@ def terminal_skew(fact: Fact, _: datetime) -> Finding | None:
     seconds = fact.facts["seconds"]
     if not is_skewed(seconds, fact.facts["warn_seconds"]):
         return None
-    hint = zone_hint(fact.facts["terminal_tz"], fact.facts["zone"])
+    hint = zone_hint(fact.facts["terminal_tz"], fact.facts["zone"]) if abs(seconds) >= _BY_A_ZONE_S else ""
     return fact.found(
         f"The clock of terminal {_name(fact)} is wrong",
         f"It is {skew_words(seconds)}. Set it, or have the server set it. {hint}".strip(),

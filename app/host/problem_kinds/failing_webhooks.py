@@ -18,10 +18,11 @@ _FAILS = "Nothing arrived there, several times in a row. Muster keeps trying, af
 
 
 def detect(fact: Fact, _: datetime) -> Finding | None:
-    url, reason = fact.facts["url"], fact.facts["off"]
+    """Its address is shortened, so several may look alike: the number says which."""
+    named, reason = f"Webhook {fact.subject_id} to {fact.facts['url']}", fact.facts["off"]
     if reason:
-        return fact.found(f"The webhook to {url} was switched off", reason)
-    return fact.found(f"The webhook to {url} fails", _FAILS)
+        return fact.found(f"{named} was switched off", reason)
+    return fact.found(f"{named} fails", _FAILS)
 
 
 def _url(subject_id: str, _: Mapping[str, Any]) -> str:

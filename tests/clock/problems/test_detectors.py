@@ -96,7 +96,7 @@ CASES: list[tuple[str, Mapping[str, Any], dict[str, Any], str | None]] = [
     ("only_one_punch", DAY, {"held_punches": 2}, "Evermint Bram: clock-in or clock-out is missing on Sun 22 Nov"),
     ("overlaps", DAY, {"held_punches": 2}, "Evermint Bram: punches of Sun 22 Nov lie in another record"),
     ("arrived_late", DAY, {}, "Evermint Bram: a punch of Sun 22 Nov arrived after the import"),
-    ("over_24h", DAY, {"held_punches": 2}, "Evermint Bram: a shift of more than 24 hours from Sun 22 Nov on"),
+    ("over_24h", DAY, {"held_punches": 2}, "Evermint Bram: punches of Sun 22 Nov would make a shift of more than 24 hours"),
     ("future_timestamp", DAY, {}, "Evermint Bram: a punch lies in the future, on Sun 22 Nov"),
     ("employee_inactive", DAY, {}, "Evermint Bram: punched on Sun 22 Nov, but is inactive"),
     ("attendance_deleted", DAY, {}, "Evermint Bram: the record of Sun 22 Nov was deleted"),

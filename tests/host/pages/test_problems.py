@@ -1,5 +1,6 @@
 """The page `/problems`: kinds as groups, one kind as a list, one problem, what people do with them, and who sees which."""
 
+import html
 import json
 import re
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from sqlalchemy import func, insert, select, text, update
 
 from app.accounts import accounts, roles
 from app.accounts.audit import COMMAND_LINE
-from app.accounts.models import Job
+from app.accounts.models import Job, WorkerHeartbeat
 from app.clock.bindings import actions as bindings
 from app.clock.models import Device
 from app.db.session import Database
@@ -73,6 +74,14 @@ async def all_of(database: Database) -> Sequence[Problem]:
         return (await db.scalars(select(Problem).order_by(Problem.id))).all()
 
 
+@pytest.fixture(autouse=True)
+async def a_worker(database: Database) -> None:
+    """Without one, that is a problem, too."""
+    later = datetime.now(UTC) + timedelta(hours=1)
+    async with database.shared_transaction() as db:
+        await db.execute(insert(WorkerHeartbeat).values(worker="w", host="h", pid=1, seen_at=later))
+
+
 def boxed(page: str) -> int:
     return page.count("data-bulk-item")
 
@@ -117,6 +126,16 @@ class TestList:
         await have(database, "import_failed", 9, held_punches=900)
         page = (await alice.get("/problems")).text
         assert page.index("job_failed 0 broke") < page.index("import_failed 0 broke")
+
+    async def test_that_no_worker_is_alive_stands_there_though_no_worker_looks(
+        self, database: Database, alice: Browser, bob: Browser
+    ) -> None:
+        link = ">No worker is running</a>"
+        assert link not in (await alice.get("/problems")).text
+        async with database.shared_transaction() as db:
+            await db.execute(update(WorkerHeartbeat).values(seen_at=func.now() - timedelta(minutes=2)))
+        assert link in (await alice.get("/problems")).text
+        assert link not in (await bob.get("/problems")).text
 
     async def test_filters_and_the_export_mean_the_same_rows(self, database: Database, alice: Browser) -> None:
         soon, now = datetime.now(UTC) + timedelta(hours=1), datetime.now(UTC)
@@ -358,6 +377,8 @@ class TestOne:
     async def test_it_is_dismissed_with_a_note(self, database: Database, alice: Browser) -> None:
         await fail_a_job(database)
         (one,) = await all_of(database)
+        asked = await alice.get(f"/problems/{one.id}/dismiss")
+        assert f"“{one.title}” closes, with your note in its history." in html.unescape(asked.text)
         refused = await alice.submit(f"/problems/{one.id}/dismiss", {"confirmed": "1", "note": " "})
         assert (refused.status_code, "Say why" in refused.text) == (422, True)
         await alice.submit(f"/problems/{one.id}/dismiss", {"confirmed": "1", "note": "The disk was full."})

@@ -25,6 +25,7 @@ from app.host.pages.problems.problem_list import (
 )
 from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
 from app.host.pages.problems.snoozes import SNOOZES
+from app.host.problem_kinds.workers import look_without_worker
 from app.problems import queries
 from app.problems.kinds import kinds, place_of
 from app.problems.merging import UNTIL_IT_CHANGES
@@ -51,6 +52,7 @@ WHAT = {
 @get(URL, guards=[SEES])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     query = ctx.request.query_params
+    await look_without_worker(ctx.db)
     spec, rows = await spec_of(ctx, query), base(ctx, query)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, spec, rows, kind)

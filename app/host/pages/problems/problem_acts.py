@@ -189,7 +189,7 @@ async def ask_to_dismiss(ctx: NamedDependency[Context], problem_id: FromPath[int
     return await ask_first(
         ctx,
         question="Dismiss this problem?",
-        consequence=f"{row.title} It closes, with your note in its history. {REOPENS}",
+        consequence=f"“{row.title}” closes, with your note in its history. {REOPENS}",
         submit="Dismiss",
         danger=False,
         url=f"{URL}/{problem_id}/dismiss",
