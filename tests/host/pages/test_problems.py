@@ -370,6 +370,9 @@ class TestOne:
         async with database.transaction() as db:
             await mirror_terminal(db, "access_terminal_used-0")
         (one,) = await have(database, "access_terminal_used", 1, subject_type="terminal")
+        asked = squeezed((await alice.get(f"/problems/{one}/remedy")).text)
+        assert ">Apply</button>" in asked, "the button names none of the ways"
+        assert "Say what it is?" not in asked
         said = await alice.submit(f"/problems/{one}/remedy", {"choice": "attendance"}, follow_redirects=True)
         assert "It is a clock: done." in said.text
         assert squeezed(said.text).count("It is a clock") == len(["the toast", "the history"])
