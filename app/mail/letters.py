@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from email.headerregistry import HeaderRegistry, UnstructuredHeader
+from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
-from email.policy import EmailPolicy, default
+from email.policy import Policy, default
 from email.utils import format_datetime
 from html import escape
 from urllib.parse import urlsplit
@@ -27,22 +27,18 @@ _HEAD = (
 OR_OPEN, NO_MORE = marked("Or open"), marked("Get no more mails like this one")
 
 
-class AddressHeader(UnstructuredHeader):
+class AddressHeader(UnstructuredHeader, BaseHeader):
     """Addresses in angle brackets, in one line: folded as other headers are, a long one becomes an encoded word, which no mail program
     takes for an address."""
 
-    def fold(self, *, policy: object) -> str:
-        return f"{self.name}: {self}{getattr(policy, 'linesep', default.linesep)}"
+    def fold(self, *, policy: Policy) -> str:
+        return f"{self.name}: {self}{policy.linesep}"
 
 
-def _policy() -> EmailPolicy:
-    registry = HeaderRegistry()
-    for name in ("list-unsubscribe", "message-id", "in-reply-to", "references"):
-        registry.map_to_type(name, AddressHeader)
-    return default.clone(header_factory=registry)
-
-
-_POLICY = _policy()
+_HEADERS = HeaderRegistry()
+for _name in ("list-unsubscribe", "message-id", "in-reply-to", "references"):
+    _HEADERS.map_to_type(_name, AddressHeader)
+_POLICY = default.clone(header_factory=_HEADERS)
 
 
 @dataclass(frozen=True, slots=True)
