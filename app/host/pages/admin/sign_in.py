@@ -168,7 +168,9 @@ async def _owner(ctx: Context, secret: str) -> int:
 
 def _dead() -> NotFound:
     return NotFound(
-        marked("This link was used already or is too old. Ask for a new one on the sign-in page, or ask an administrator.")
+        marked(
+            "This link was used already or is too old. Ask for a new one on the sign-in page, or ask an administrator."
+        )
     )
 
 
