@@ -13,7 +13,7 @@ from app.webhooks import addresses, signing
 LIMITS = Limits(connect_s=10, call_s=20, body_bytes=64 * 1024, attempts=1)
 GONE = 410
 NO_MORE = "The receiver answered 410: it wants no more events."
-NO_KEY = "No key of this installation opens the secret of this webhook. Rotate the secret."
+NO_KEY = "No key of this installation opens the secret of this webhook. Make a new secret."
 
 
 @dataclass(frozen=True, slots=True)
