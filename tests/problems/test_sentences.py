@@ -58,10 +58,12 @@ def test_what_jobs_find_says_what_to_do() -> None:
     (missing,) = keys.found_in([f"main: a.{number}" for number in range(5)])
     assert missing.title == "A secret key is missing"
     assert "main: a.0; main: a.1; main: a.2 and 2 more. Put the key" in missing.detail
-    verdict = LedgerVerdict(8, "", 9, "does not fit")
+    verdict = LedgerVerdict(8, "", 9, "its column recorded_at does not say what its entry says")
     (broken,) = ledger.found_in(verdict)
     assert broken.title == "The ledger is broken"
-    assert broken.detail.startswith("Row 9 does not fit. The 8 rows before it fit. Keep the database as it is")
+    assert broken.detail.startswith(
+        "Row 9 is broken: its column recorded_at does not say what its entry says. The 8 rows before it fit. Keep the database as it is"
+    )
 
 
 def test_every_kind_has_a_case_an_advice_and_a_page() -> None:

@@ -48,7 +48,7 @@ def found_in(places: Sequence[str]) -> list[Finding]:
     more = f" and {len(places) - NAMED:,} more" if len(places) > NAMED else ""
     detail = (
         f"No key opens {count(len(places), 'value', 'values')}: {'; '.join(places[:NAMED])}{more}. Put the key that sealed them back into"
-        " MUSTER_SECRET_KEYS, restart everything, then check again. Without it, type in the passwords of time clocks again."
+        " MUSTER_SECRET_KEYS, restart everything, then check again. If the key is lost, type in the passwords of time clocks again, and make new secrets for webhooks."
     )
     return [Finding(MISSING, "keys", "all", "A secret key is missing", detail, 0, 0, None, len(places), {})]
 

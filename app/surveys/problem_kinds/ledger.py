@@ -32,7 +32,7 @@ def found_in(verdict: LedgerVerdict) -> list[Finding]:
     """What a walk through the ledger came to, as problems."""
     if verdict.fits:
         return []
-    where = "" if verdict.number is None else f"Row {verdict.number:,} "
+    where = "" if verdict.number is None else f"Row {verdict.number:,} is broken: "
     detail = (
         f"{where}{verdict.problem}. The {verdict.rows:,} rows before it fit. Keep the database as it is, compare it with a backup and with"
         " the heads in the log, and find out who changed it. Then verify again."
