@@ -98,7 +98,9 @@ async def test_of_two_browsers_with_one_link_one_alone_sets_a_password(
         answers = await asyncio.gather(*sent)
     assert sorted(answer.status_code for answer in answers) == [303, 404]
     set_by_first = answers[0].status_code == httpx.codes.SEE_OTHER
-    assert "This link was used already or is too old. Ask for a new one on the sign-in page" in answers[set_by_first].text
+    assert (
+        "This link was used already or is too old. Ask for a new one on the sign-in page" in answers[set_by_first].text
+    )
     kept = (await user_of(parts.database, "alice")).password_hash
     assert await identity.verify_password(kept, passwords[not set_by_first])
 
