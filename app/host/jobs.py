@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import cast
 
-from sqlalchemy import and_, exists, func, or_, select
+from sqlalchemy import and_, exists, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -28,7 +28,7 @@ from app.mail.kinds import Writers
 from app.parts import Parts
 from app.problems import looking, sweeps
 from app.problems.kinds import by_time
-from app.problems.models import Problem
+from app.problems.models import Problem, ProblemSweep
 from app.registry import modules
 from app.webhooks import noting, tidying
 from app.webhooks.sending import Sender, next_due
@@ -120,14 +120,21 @@ async def _sweep(db: AsyncSession) -> datetime:
     """When the next sweep for problems is due."""
     workspace = workspace_of(db)
     busy = or_(exists().where(Problem.stands), *by_time()).label("busy")
-    asked = select(Job.created_at, func.now().label("now"), busy).where(
-        Job.workspace == workspace, Job.name == looking.JOB
+    asked = (
+        select(Job.created_at, func.now().label("now"), busy, ProblemSweep.looked_at, ProblemSweep.opens_at)
+        .outerjoin(ProblemSweep, true())
+        .where(Job.workspace == workspace, Job.name == looking.JOB)
     )
     last = (await db.execute(asked.order_by(Job.id.desc()).limit(1))).one_or_none()
     if last is not None:
-        pause = sweeps.EVERY if last.busy or workspace == PLATFORM else IDLE_SWEEP_EVERY
-        if last.now - last.created_at < pause:
-            return cast("datetime", last.created_at) + pause
+        asked_at = cast("datetime", last.created_at)
+        # What a worker of another version looked for says nothing of time.
+        is_quiet = workspace != PLATFORM and not last.busy and last.looked_at is not None and last.looked_at >= asked_at
+        next_at = max(
+            asked_at + sweeps.EVERY, min(last.opens_at, asked_at + IDLE_SWEEP_EVERY) if is_quiet else asked_at
+        )
+        if next_at > last.now:
+            return next_at
     await jobs.request(db, looking.JOB)
     return datetime.now(UTC) + sweeps.EVERY
 

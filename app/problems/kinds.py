@@ -114,8 +114,8 @@ class FactSelect:
 
 @dataclass(frozen=True, slots=True)
 class ProblemSource:
-    """What a module brings. `by_time` is true in a workspace where time alone may open one of these problems; None: it never does in a
-    tenant's, since each cause asks for a look."""
+    """What a module brings. `by_time` is true in a workspace where time alone may open a problem of a FactSelect that is not `few` within
+    an hour; None: it never does. Of those that are `few`, a look itself finds out when (app.problems.looking)."""
 
     kinds: tuple[ProblemKind, ...]
     facts: tuple[FactSelect, ...] = ()

@@ -25,6 +25,8 @@ from app.problems.merging import KnownProblem, merge
 from app.problems.models import Problem, ProblemSweep
 
 JOB = "problems_sweep"
+# So far ahead, and not further, a look says when time alone opens a problem.
+AHEAD = tuple(timedelta(minutes=minutes) for minutes in (60, 45, 30, 15))
 # When another transaction has the lock of the workspace's problems, the look comes a little later.
 AGAIN_AFTER = timedelta(seconds=3)
 CLOSED_KEPT = timedelta(days=90)
@@ -62,6 +64,9 @@ async def look(db: AsyncSession, wanted: Collection[str] | None = None) -> bool:
     findings, standing = _judged(rows, begun.now)
     await _settle(db, findings, standing, begun.now, names - {*(before or ())})
     await _note_kinds(db, names, before)
+    if wanted is None and workspace_of(db) != PLATFORM:
+        times = {"looked_at": begun.now, "opens_at": opens_at(rows, begun.now)}
+        await db.execute(update(ProblemSweep).values(times).execution_options(synchronize_session=False))
     if wanted is None and begun.tidied_at is not None and begun.tidied_at.date() < begun.now.date():
         await _tidy(db)
     return True
@@ -140,6 +145,13 @@ def _judged(rows: Iterable[Any], now: datetime) -> tuple[list[Finding], list[Kno
         if row.stored_id is not None:
             standing.append(KnownProblem(**{name: getattr(row, f"stored_{name}") for name in _STORED}))
     return findings, standing
+
+
+def opens_at(rows: Iterable[Any], now: datetime) -> datetime:
+    """Before it, time alone makes no problem of a fact that is none now. What time opens stays open for longer than the hour."""
+    silent = [row for row in rows if row.found_kind is not None and not _detected(row, now)]
+    spans = (span for span in AHEAD if not any(_detected(row, now + span) for row in silent))
+    return now + next(spans, timedelta())
 
 
 def _detected(row: Any, now: datetime) -> Finding | None:

@@ -96,7 +96,8 @@ class ProblemChange(Base):
 
 class ProblemSweep(Base):
     """One row: which kinds were ever looked for in this workspace, and when old problems were last removed. What the first look for a
-    kind finds was there before, so it opens quietly."""
+    kind finds was there before, so it opens quietly. `looked_at` is when all kinds were last looked for here; as the facts were then, time
+    alone opens nothing before `opens_at`. Null until a look notes it."""
 
     __tablename__ = "problem_sweeps"
     __table_args__ = (CheckConstraint("id = 1", name="one"),)
@@ -104,3 +105,5 @@ class ProblemSweep(Base):
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False, server_default="1")
     kinds: Mapped[Words]
     tidied_at: Mapped[Created]
+    looked_at: Mapped[datetime | None]
+    opens_at: Mapped[datetime | None]

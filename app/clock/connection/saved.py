@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit, looks
@@ -177,6 +177,9 @@ async def unlock(db: AsyncSession, actor: audit.Actor, now: datetime) -> None:
 
 async def mark_working(db: AsyncSession, now: datetime) -> None:
     """A test or a run did well. A paused connection stays paused."""
+    turns = or_(Connection.awaits_test, Connection.status.not_in(["healthy", "paused"]))
+    if await db.scalar(select(Connection.id).where(turns)) is not None:
+        await looking.look_soon(db)
     await db.execute(
         update(Connection).values(
             tested_at=now, awaits_test=False, last_success_at=now, credential_failures=0, not_before=None

@@ -1,10 +1,19 @@
 """Facts about a person's punches of one day that a person must decide. What they mean: day_detectors.py."""
 
+from sqlalchemy import Boolean, literal_column
+
 from app.clock.problems.fact_selects import SINCE, TERMINAL_NAMES, sql_facts
 from app.clock.problems.person_days import AWAITING, KINDS, OUTCOMES
 
 # A shift is decided after a day at most, and then it is judged again.
 LONGEST_WAIT = "interval '48 hours'"
+# A punch that waits will have waited for too long within an hour.
+SOON = literal_column(
+    f"""EXISTS (SELECT FROM clock_transactions WHERE import_outcome = 'awaiting' AND gone_at_utc IS NULL
+        AND updated_at < now() - {LONGEST_WAIT} + interval '1 hour'
+        AND local_date BETWEEN {SINCE} AND (now() - {LONGEST_WAIT})::date + 2)""",
+    Boolean,
+)
 _WORDS = ", ".join(f"'{one.value}'" for one in OUTCOMES)
 # The day, and who it is, are in the id: an object that is built of texts alone costs a fifth, and there may be thousands of them.
 _COLUMNS = "emp_code, local_date, punched_at_utc, id, terminal_sn"

@@ -4,9 +4,6 @@ from collections.abc import Callable
 from datetime import datetime
 from urllib.parse import quote, urlencode
 
-from sqlalchemy import exists
-
-from app.clock.models import Connection
 from app.clock.outcomes import Outcome
 from app.clock.problems import (
     code_detectors,
@@ -18,7 +15,7 @@ from app.clock.problems import (
 )
 from app.clock.problems.code_facts import CODES
 from app.clock.problems.connection_facts import CONNECTION
-from app.clock.problems.day_facts import DAYS
+from app.clock.problems.day_facts import DAYS, SOON
 from app.clock.problems.mirror_facts import MIRROR
 from app.clock.problems.person_days import AWAITING, day_of
 from app.clock.problems.terminal_facts import TERMINALS
@@ -174,6 +171,5 @@ _DAYS = (
 SOURCE = ProblemSource(
     kinds=(*_RUNS, *_MIRROR, *_TERMINALS, *_CODES, *_DAYS),
     facts=(CONNECTION, MIRROR, TERMINALS, CODES, DAYS),
-    # Without a server nothing is read, so nothing is late.
-    by_time=exists().where(Connection.id == 1),
+    by_time=SOON,
 )

@@ -8,6 +8,7 @@ from litestar.di import NamedDependency
 
 from app.accounts import audit, policies
 from app.db.held import hold_name
+from app.problems import looking
 from app.registry import PolicySwitch
 from app.web import edits
 from app.web.context import Context
@@ -54,6 +55,7 @@ async def save(ctx: NamedDependency[Context]) -> Response[Any]:
     if not changed:
         return await done(ctx, "/admin/policies", "Nothing was changed.", level="info")
     await policies.write(ctx.db, ctx.workspace, changed)
+    await looking.look_soon(ctx.db)
     before = {name: held[name] for name in changed}
     await audit.record(ctx.db, ctx.actor, "policy.edit", "policy", ctx.workspace, before=before, after=changed)
     return await done(ctx, "/admin/policies", "The policies were saved. They apply from now on.")
