@@ -1,6 +1,7 @@
 """The command line: exit codes, one line for a refusal, JSON; and the commands about accounts, tenants and tables."""
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
@@ -313,7 +314,7 @@ def test_help_names_every_command_and_loads_no_database() -> None:
         assert name in shown.stdout
     loaded = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
     assert "app.cli" in loaded
-    assert not {"alembic", "sqlalchemy", "uvicorn"} & loaded
+    assert not {"alembic", "sqlalchemy", "uvicorn", "rich", "structlog"} & loaded
 
 
 def test_a_worker_and_a_command_load_no_pages() -> None:
@@ -323,6 +324,35 @@ def test_a_worker_and_a_command_load_no_pages() -> None:
     tell = "print({'litestar', 'jinja2', 'app.host.pages', 'app.web.context'} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", begun + tell], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "set()"
+
+
+async def test_a_command_loads_what_hears_of_changes_only_once_something_changed(muster: CommandLine) -> None:
+    """Listeners of all modules were half of what a command without them loads."""
+    loaded = await _loaded_by(muster, "user:create", "ada@example.org", "--name", "Ada", "--type", "admin")
+    assert "app.accounts.accounts" in loaded
+    assert not {"app.clock.models", "app.clock.bindings.actions", "app.alerts.news", "rapidfuzz"} & loaded
+
+
+async def test_acts_list_loads_no_pages_where_there_is_no_act(muster: CommandLine) -> None:
+    """It took three times as long."""
+    loaded = await _loaded_by(muster, "acts:list")
+    assert "app.long_acts.progress" in loaded
+    assert not {"litestar", "jinja2", "app.host.pages"} & loaded
+
+
+def test_a_command_that_tells_of_an_act_of_the_clock_loads_no_pages() -> None:
+    begun = "import sys, app.clock.review.long_act_words; "
+    tell = "print({'litestar', 'jinja2', 'app.clock.pages'} & set(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", begun + tell], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == "set()"
+
+
+async def _loaded_by(muster: CommandLine, *arguments: str) -> set[str]:
+    """The modules that a command loads, in a process of its own."""
+    command = [sys.executable, "-X", "importtime", "-m", "app", *arguments]
+    environment = {**os.environ, **muster.environment}
+    ran = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True, env=environment)
+    return {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
 
 
 def test_words_that_commands_repeat_for_a_quick_help_are_those_of_the_modules() -> None:

@@ -19,6 +19,9 @@ from app.registry import (
 )
 
 if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from app.host.events import Event
     from app.problems.kinds import ProblemSource
     from app.web.site import Site
 
@@ -216,14 +219,24 @@ def _problems() -> "ProblemSource":
 
 
 def _connect() -> None:
-    from app.clock import zones
-    from app.clock.bindings import actions
-    from app.clock.punches import marks
     from app.host import events, zone
 
-    zone.provide(zones.zone_name)
-    events.listen(marks.on_host_event)
-    events.listen(actions.on_host_event)
+    zone.provide(_zone_name)
+    events.listen(_on_host_event)
+
+
+async def _zone_name(db: "AsyncSession") -> str:
+    from app.clock import zones
+
+    return await zones.zone_name(db)
+
+
+async def _on_host_event(db: "AsyncSession", event: "Event") -> None:
+    from app.clock.bindings import actions
+    from app.clock.punches import marks
+
+    await marks.on_host_event(db, event)
+    await actions.on_host_event(db, event)
 
 
 LISTS = (

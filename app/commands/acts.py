@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
     from app.clock.punches.changes import UnderWay
-    from app.web.long_acts.words import LongActView
+    from app.long_acts.words import LongActView
 
 
 @click.command("acts:list")
@@ -19,19 +19,28 @@ if TYPE_CHECKING:
 @frame.json_option
 def acts_list(*, over: bool, workspace: str, as_json: bool) -> None:
     """How far acts on many rows are, and changes of rules, terminals, owners and the zone; the newest 20."""
-    from app import wiring
     from app.clock.punches import changes
-    from app.web.long_acts import known
-
-    wiring.connect_pages()
 
     async def look(db: "AsyncSession") -> "tuple[list[LongActView], list[UnderWay]]":
-        return await known.views(db, over=over), await changes.under_way(db)
+        return await _views(db, over=over), await changes.under_way(db)
 
     acts, punches = frame.in_transaction(look, workspace)
     document = {"acts": [_told(one) for one in acts], "changes": [_told_change(one) for one in punches]}
     lines = [_line(one) for one in acts] + [f"{one.line}." for one in punches]
     frame.answer(document, *(lines or ["Nothing is under way."]), as_json=as_json)
+
+
+async def _views(db: "AsyncSession", *, over: bool) -> "list[LongActView]":
+    """What an act is called, its page says. Pages take longer to load than all else, so only where there is an act."""
+    from app.long_acts import progress
+
+    if not await progress.are_there(db, over=over):
+        return []
+    from app import wiring
+    from app.web.long_acts import known
+
+    wiring.connect_pages()
+    return await known.views(db, over=over)
 
 
 def _told(act: "LongActView") -> dict[str, Any]:

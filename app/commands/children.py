@@ -13,13 +13,10 @@ import threading
 import time
 from collections.abc import Sequence
 
-import structlog
-
 FOLLOW = "MUSTER_FOLLOW_STDIN"
 LONGEST_PAUSE_S = 30.0
 HEALTHY_AFTER_S = 60.0
 END_WAIT_S = 10.0
-_log = structlog.get_logger("muster.children")
 
 
 class Child:
@@ -58,13 +55,16 @@ class Child:
         )
 
     def _keep(self) -> None:
+        import structlog  # only `serve` and `demo` have children, and every command loads this file
+
+        log = structlog.get_logger("muster.children")
         pause_s, started = 0.5, time.monotonic()
         while True:
             code = self._process.wait()
             if self._ending.is_set():
                 return
             pause_s = 0.5 if time.monotonic() - started > HEALTHY_AFTER_S else min(pause_s * 2, LONGEST_PAUSE_S)
-            _log.warning("child process ended, starting it again", child=self._arguments[0], code=code, pause_s=pause_s)
+            log.warning("child process ended, starting it again", child=self._arguments[0], code=code, pause_s=pause_s)
             if self._ending.wait(pause_s):
                 return
             started = time.monotonic()

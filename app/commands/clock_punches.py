@@ -151,7 +151,7 @@ async def _part(
 
 def told(progress: "Progress") -> str:
     """What a long act did, or that a job does it."""
-    from app.clock.pages import long_act_words
+    from app.clock.review import long_act_words
 
     return long_act_words.told(progress).sentence
 

@@ -9,13 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from app.commands import frame
 from app.counting import count
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
     from sqlalchemy.ext.asyncio import AsyncSession
 
     from app.clock.punches.changes import UnderWay
@@ -115,7 +114,7 @@ async def _run_row(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any
     return plain
 
 
-def _show(bar: Progress, task: TaskID, progress: dict[str, Any]) -> None:
+def _show(bar: "Progress", task: "TaskID", progress: dict[str, Any]) -> None:
     """`progress` is what the Sync Center shows live."""
     bar.update(
         task,
@@ -126,8 +125,11 @@ def _show(bar: Progress, task: TaskID, progress: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
+def _bar() -> "Iterator[Progress]":
     """On stderr, and only on a terminal: stdout is for the result."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.commands import frame
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from app.db.migrate import Applied, MigrationWatch
 
 # Not read from app.db.steps: that would load SQLAlchemy and Alembic for every `muster --help`. A test compares them.
@@ -69,6 +69,9 @@ def _line(one: "Applied") -> str:
 @contextmanager
 def _progress() -> "Iterator[MigrationWatch]":
     """On standard error: a bar on a terminal, else a line now and then."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     from app.db.migrate import MigrationWatch
 
     columns = (TextColumn("schemas"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -81,7 +84,7 @@ def _progress() -> "Iterator[MigrationWatch]":
 class _MigrationProgress:
     """What a migration tells, as a bar or as lines."""
 
-    def __init__(self, progress: Progress, *, lines: bool) -> None:
+    def __init__(self, progress: "Progress", *, lines: bool) -> None:
         self._progress, self._lines = progress, lines
         self._bar = progress.add_task("schemas", total=None)
         self._total = self._done = 0

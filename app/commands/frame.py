@@ -1,6 +1,5 @@
 """What every command stands in: settings, database, parts, options that many share, what is printed, what a refusal looks like."""
 
-import asyncio
 import errno
 import json
 import os
@@ -14,10 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from app import logs
 from app.config import ConfigError, Settings, read_settings
 from app.errors import Refusal
 from app.texts import is_keepable
@@ -98,6 +94,8 @@ class Urls:
 
 def settings_of_environment() -> Settings:
     """Also sets up the log lines. Raises ConfigError."""
+    from app import logs
+
     settings = read_settings(os.environ)
     logs.configure(settings.log_format)
     return settings
@@ -157,6 +155,8 @@ def in_transaction(act: "Callable[[AsyncSession], Awaitable[T]]", workspace: str
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """An event loop for one command."""
+    import asyncio
+
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -186,6 +186,9 @@ def answer(document: Any, *lines: str, as_json: bool) -> None:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Rows for a person; as wide as they need where the output is not a terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
     drawn = Table(*columns, box=None, pad_edge=False)
     for row in rows:
         drawn.add_row(*("–" if cell is None else str(cell) for cell in row))

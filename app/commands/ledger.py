@@ -8,8 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from app.commands import frame
 
@@ -63,6 +61,9 @@ async def _verify(parts: "Parts", *, workspace: str) -> "LedgerVerdict":
 @contextmanager
 def _bar() -> Iterator[Callable[[int, int], None]]:
     """Progress on standard error, and only on a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("rows"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("rows", total=None)

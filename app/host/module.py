@@ -18,6 +18,10 @@ from app.registry import (
 )
 
 if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from app.host.events import Event
+    from app.problems.events import ProblemsMoved
     from app.problems.kinds import ProblemSource
     from app.web.site import Site
 
@@ -244,13 +248,25 @@ def _work() -> ModuleType:
 
 
 def _connect() -> None:
-    from app.alerts import news
-    from app.host import events, telling
+    from app.host import events
     from app.problems import events as problem_events
 
-    events.listen(telling.on_host_event)
-    problem_events.listen(telling.on_problems)
-    problem_events.listen(news.note)
+    events.listen(_on_host_event)
+    problem_events.listen(_on_problems)
+
+
+async def _on_host_event(db: "AsyncSession", event: "Event") -> None:
+    from app.host import telling
+
+    await telling.on_host_event(db, event)
+
+
+async def _on_problems(db: "AsyncSession", moved: "ProblemsMoved") -> None:
+    from app.alerts import news
+    from app.host import telling
+
+    await telling.on_problems(db, moved)
+    await news.note(db, moved)
 
 
 def _problems() -> "ProblemSource":

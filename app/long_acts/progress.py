@@ -63,6 +63,12 @@ def newest(*kinds: str, url: str = "") -> ScalarSelect[int | None]:
     return select(func.max(LongAct.id)).where(LongAct.finished_at.is_(None), theirs).scalar_subquery()
 
 
+async def are_there(db: AsyncSession, *, over: bool) -> bool:
+    """True when an act is under way, or with `over` when there ever was one that is still kept."""
+    which = [] if over else [LongAct.finished_at.is_(None)]
+    return await db.scalar(select(LongAct.id).where(*which).limit(1)) is not None
+
+
 async def newest_of_all(db: AsyncSession, kinds: Collection[str], most: int, *, over: bool) -> list[Progress]:
     """The newest acts of these kinds: those under way, in one statement, or with `over` those that ended too."""
     which = [] if over else [LongAct.finished_at.is_(None)]

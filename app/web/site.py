@@ -9,9 +9,9 @@ from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.policies import enabled
+from app.long_acts.words import LongActWords
 from app.web.context import Context
 from app.web.long_acts.bulk import LongBulk
-from app.web.long_acts.words import LongActWords
 from app.web.menu import MenuGroup, MenuItem
 
 MOST_EACH = 6

@@ -21,7 +21,7 @@ from app.clock.codes import BINDING_STATES, BindingState, punch_label
 from app.clock.connection import call_log, schedules
 from app.clock.models import ClockEmployee
 from app.clock.outcomes import outcome_label
-from app.clock.pages import long_act_words, undo
+from app.clock.pages import undo
 from app.clock.pages.employee_list import ENROLLED, METHODS
 from app.clock.pages.employees import (
     ACT,
@@ -36,6 +36,7 @@ from app.clock.pages.employees import (
 )
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
+from app.clock.review import long_act_words
 from app.counting import count
 from app.db.held import hold
 from app.errors import Conflict, NotFound

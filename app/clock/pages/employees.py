@@ -18,7 +18,8 @@ from app.clock.bindings.accepting import Accepting
 from app.clock.bindings.adding import Adding
 from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding
-from app.clock.pages import employee_list, long_act_words, undo
+from app.clock.pages import employee_list, undo
+from app.clock.review import long_act_words
 from app.counting import count
 from app.errors import Conflict, Forbidden, Invalid
 from app.long_acts.over_lists import SliceOutcome

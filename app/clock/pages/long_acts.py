@@ -16,16 +16,16 @@ from sqlalchemy import select
 from app.clock.bindings import undoing
 from app.clock.codes import punch_label
 from app.clock.models import ClockEmployee, Punch
-from app.clock.pages.long_act_words import KINDS, told
 from app.clock.review import using_many
+from app.clock.review.long_act_words import KINDS, told
 from app.dates import PageZone, local_exact
 from app.db.among import among
 from app.errors import NotFound
 from app.host.models import AttendanceRecord, Employee
 from app.long_acts import progress as long_acts
+from app.long_acts.words import LeftItem
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.long_acts.words import LeftItem
 from app.web.pages import page
 from app.web.site import NamedActPage
 

@@ -12,20 +12,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.audit import Actor
 from app.clock.models import Punch
 from app.clock.pages import transaction_list as punches
-from app.clock.pages.long_act_words import told
 from app.clock.review import decisions, settling, using_many
 from app.clock.review.decisions import Resolved
+from app.clock.review.long_act_words import told
 from app.counting import count
 from app.db.among import among
 from app.errors import Conflict
 from app.long_acts.acts import LongActWork
 from app.long_acts.over_lists import SliceOutcome
 from app.long_acts.progress import DONE
+from app.long_acts.words import stay
 from app.web import sessions
 from app.web.context import Context
 from app.web.list_spec import Query
 from app.web.long_acts.bulk import BulkRows, LongBulk
-from app.web.long_acts.words import stay
 from app.web.pages import done, go
 
 # More punches take longer than a second, and a person who waits wants to see progress.

@@ -8,13 +8,13 @@ from litestar import Response
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import undoing
 from app.clock.bindings.undoing import Undo, Undoable
-from app.clock.pages.long_act_words import told
+from app.clock.review.long_act_words import told
 from app.counting import count
 from app.long_acts import progress as long_acts
 from app.long_acts.acts import INLINE_LIMIT
+from app.long_acts.words import LongActView, stay
 from app.web.bulk import ask_first
 from app.web.context import Context
-from app.web.long_acts.words import LongActView, stay
 from app.web.pages import page
 from app.web.returning import with_its_query
 

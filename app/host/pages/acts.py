@@ -12,11 +12,11 @@ from litestar.params import FromPath
 from app.db.among import among
 from app.errors import NotFound
 from app.long_acts import acts, progress
+from app.long_acts.words import LeftItem, LongActView
 from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.long_acts.bulk import LongBulk
 from app.web.long_acts.known import KINDS, NO_ACT, REASONS, kind_of, view
-from app.web.long_acts.words import LeftItem, LongActView
 from app.web.pages import done, go, page
 
 

@@ -11,9 +11,9 @@ from app.errors import NotFound
 from app.long_acts import progress
 from app.long_acts.over_lists import CHANGED, REFUSED
 from app.long_acts.progress import Progress
+from app.long_acts.words import LongActView, LongActWords
 from app.web.context import Context
 from app.web.long_acts.bulk import LongBulk
-from app.web.long_acts.words import LongActView, LongActWords
 from app.web.site import NamedActPage
 
 NO_ACT = "There is no such act."

@@ -24,10 +24,10 @@ from app.long_acts.acts import INLINE_LIMIT
 from app.long_acts.models import LongAct, LongActItem
 from app.long_acts.over_lists import MeantRows, SliceOutcome
 from app.long_acts.progress import Progress, read
+from app.long_acts.words import HOW_TO_CONTINUE
 from app.parts import Parts
 from app.registry import modules
 from app.web.long_acts import bulk
-from app.web.long_acts.words import HOW_TO_CONTINUE
 from tests.clock.clock_worker import start_worker, until
 from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls

@@ -3,7 +3,7 @@
 from app.clock.bindings import undoing
 from app.clock.review import using_many
 from app.long_acts.progress import Progress
-from app.web.long_acts.words import LongActView, LongActWords
+from app.long_acts.words import LongActView, LongActWords
 
 KINDS = {
     "take_back": LongActWords(
