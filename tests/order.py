@@ -47,6 +47,10 @@ THIS_SIDE = (
     "web/test_way_back.py",
     "web/transport/",
 )
+# The tests in these folders ask for pages and answers one by one. What each of them asks of the database is asked beside another server too: by
+# test_odd_requests, which opens every page, sends every form and asks every address for programs, by test_flat_reads and test_routes,
+# and by the tests of the rooms below them.
+PAGES = {"pages", "api"}
 # Each process that looks at pages starts a portal and a browser of its own, for half a minute of a small machine: the one that
 # walks through all pages, and one for all the rest.
 _ALONE = "tests/browser/test_pages.py"
@@ -61,7 +65,8 @@ def keep_those_with_a_database(config: pytest.Config, items: list[pytest.Item]) 
 
 
 def _asks_the_database(item: pytest.Item) -> bool:
-    if item.path.relative_to(_TESTS).as_posix().startswith(THIS_SIDE):
+    place = item.path.relative_to(_TESTS)
+    if place.as_posix().startswith(THIS_SIDE) or not PAGES.isdisjoint(place.parts):
         return False
     return not _DATABASE.isdisjoint(getattr(item, "fixturenames", ()))
 
