@@ -74,6 +74,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         connection_kinds=health.PROBLEM_KINDS,
         words=failure_words.words(state.code),
         may_see_sync=ctx.may("clock.sync.view"),
+        # A change of the zone takes the instant away as well, long after the set-up.
+        to_set_up=up_to is None and not await setup.has_read(ctx.db),
         complete=complete_tile(up_to, held_back_by, aside.rows if aside else 0, await ctx.zone()),
         aside=aside,
         last=last,

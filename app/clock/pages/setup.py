@@ -5,7 +5,8 @@ from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings.actions import OPEN_TO
 from app.clock.connection import saved as connection
@@ -27,6 +28,7 @@ STEPS = ("Connect", "Test", "First sync", "People")
 PEOPLE = 4
 
 ADDABLE = sorted(OPEN_TO["add"])
+_HAS_READ = select(exists().where(SyncRun.status.in_(("succeeded", "partial", "truncated"))))
 # How many people the clock has, how many are here, and how many codes have no employee.
 _PEOPLE = select(
     select(func.count())
@@ -47,6 +49,12 @@ async def way_in(ctx: Context, title: str) -> Response[str] | None:
     if await ctx.db.scalar(select(Connection.id)):
         return None
     return await page(ctx, "clock/way_in.html", page_title=title)
+
+
+async def has_read(db: AsyncSession) -> bool:
+    """True once a sync has read from the server, even if it ended early: then the set-up is past its first sync, whatever
+    later runs came to."""
+    return bool(await db.scalar(_HAS_READ))
 
 
 @get(URL, guards=[MAY])
@@ -76,7 +84,8 @@ async def _show(
     now = datetime.now(UTC)
     found = await connection.load(ctx.db)
     latest = await ctx.db.scalar(select(SyncRun).order_by(SyncRun.id.desc()).limit(1))
-    step = _step(ctx, found, latest, wrong=form is not None, tested=test is not None)
+    reached = _reached(found, has_read=await has_read(ctx.db))
+    step = _step(ctx, reached, wrong=form is not None, tested=test is not None)
     settings = await read_settings(ctx.db, now)
     people = (await ctx.db.execute(_PEOPLE)).one() if step == PEOPLE else None
     is_done = people is not None and not people.unknown
@@ -102,13 +111,17 @@ async def _show(
     )
 
 
-def _step(ctx: Context, found: Connection | None, latest: SyncRun | None, *, wrong: bool, tested: bool) -> int:
-    """1 connect, 2 test, 3 first sync, 4 people. `?step=` goes back, never ahead."""
-    reached = 1
-    if found is not None:
-        reached = 2 if found.tested_at is None else 3
-        if latest is not None and latest.status in ("succeeded", "partial", "truncated"):
-            reached = PEOPLE
+def _reached(found: Connection | None, *, has_read: bool) -> int:
+    """1 connect, 2 test, 3 first sync, 4 people."""
+    if found is None:
+        return 1
+    if has_read:
+        return PEOPLE
+    return 2 if found.tested_at is None else 3
+
+
+def _step(ctx: Context, reached: int, *, wrong: bool, tested: bool) -> int:
+    """`?step=` goes back, never ahead."""
     if wrong:
         return 1
     if tested:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select, update
 
 from app.accounts.models import Role
-from app.clock.models import Connection, SyncRun
+from app.clock.models import Connection, SyncRun, ZoneChange
 from app.clock.sync import run as sync
 from app.clock.sync import when_due
 from app.db.session import Database
@@ -166,6 +166,22 @@ async def test_a_failed_first_sync_says_what_to_do_and_offers_another(
     assert heading(text) == "First sync"
     assert "TC-REMOTE" in text
     assert "Start the first sync" in text
+
+
+@pytest.mark.parametrize("status", ["succeeded", "partial", "truncated"])
+@pytest.mark.parametrize("later", ["queued", "failed"])
+async def test_once_a_sync_has_read_something_nothing_leads_back_to_the_first_one(
+    parts: Parts, database: Database, alice: Browser, status: str, later: str
+) -> None:
+    """Though no instant is complete: a run ended early, or the zone changes."""
+    await connected(parts, tested_at=datetime.now(UTC))
+    assert "Continue the set-up" in (await alice.get("/clock")).text
+    async with database.transaction() as db:
+        await run(db, status)
+        db.add(ZoneChange(generation=2, old_zone="UTC", zone="Asia/Tokyo", kept="instants"))
+        await run(db, later)
+    assert "Continue the set-up" not in (await alice.get("/clock")).text
+    assert heading((await alice.get(URL)).text) == "People"
 
 
 async def test_strangers_sign_in_and_operators_are_refused(visitor: Browser, sign_in: SignIn) -> None:
