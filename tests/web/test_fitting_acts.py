@@ -53,14 +53,18 @@ CASES = {
     }),
     "punches": (transaction_list.FILTERS, transaction_list.BULK, {
         "": "retry use settle unsettle",
-        "outcome=imported": "",
-        "outcome=awaiting": "retry",
+        # A punch that the server no longer has waits with its record, and is settled, whatever its outcome.
+        "outcome=imported": "use settle unsettle",
+        "outcome=imported&settled=yes": "unsettle",
+        "outcome=double_tap": "retry use settle unsettle",
+        "outcome=awaiting": "retry unsettle",
+        "outcome=awaiting&settled=no": "retry",
         "outcome=only_one_punch": "retry settle unsettle",
         "outcome=only_one_punch&settled=no": "retry settle",
         "settled=yes": "retry unsettle",
         "outcome=arrived_late&late=kept": "retry unsettle",
-        "gone=open": "use settle unsettle",
-        # A punch that the server no longer has waits with its record.
+        "outcome=arrived_late&late=open": "retry use settle",
+        "gone=open": "use settle",
         "outcome=imported&gone=all": "use settle unsettle",
     }),
 }  # fmt: skip

@@ -27,6 +27,8 @@ from app.web.lists import ListPage, ListQuery
 # More terminals than this are not offered as a choice; the filter takes a serial number then.
 MOST_CHOICES = 300
 UNJUDGED = "unjudged"
+# Outcomes with a record: a punch with one of them waits for a person when it is gone from the server.
+HOLDING = frozenset({Outcome.IMPORTED, Outcome.REPEAT_TAP, Outcome.DOUBLE_TAP, Outcome.ARRIVED_LATE})
 _BY_GROUP = sorted(OUTCOMES.items(), key=lambda one: list(GROUP_LABELS).index(one[1].group))
 OUTCOME_OPTIONS = {**{outcome.value: words.label for outcome, words in _BY_GROUP}, UNJUDGED: "Not judged yet"}
 OUTCOME_GROUPS = {**{outcome.value: GROUP_LABELS[words.group] for outcome, words in _BY_GROUP}, UNJUDGED: "Not judged"}
@@ -207,18 +209,21 @@ SPEC = ListSpec(
 )
 
 
-def _may_have(outcomes: Container[str], *, settled: bool) -> Callable[[FilterValues], bool]:
-    """Fits where the list may have punches of `outcomes` that are settled, or that are not. One that is gone from the server waits
-    whatever its outcome: the filter for those finds it."""
+def _may_have_open(outcomes: Container[str]) -> Callable[[FilterValues], bool]:
+    """Fits where the list may have punches of `outcomes` that are not settled, or any that are gone from the server."""
     of_these = where_any_of("outcome", outcomes)
-    others = {"settled": "no" if settled else "yes", "late": "open" if settled else "kept"}
 
     def fits(values: FilterValues) -> bool:
-        if any(values.get(name) == word for name, word in others.items()):
+        if values.get("settled") == "yes" or values.get("late") == "kept":
             return False
         return values.get("gone") is not None or of_these(values)
 
     return fits
+
+
+def _may_have_settled(values: FilterValues) -> bool:
+    """A punch of any outcome may be: one that is gone from the server is settled with the outcome that it had."""
+    return values.get("settled") != "no" and "open" not in (values.get("late"), values.get("gone"))
 
 
 def _can_be_judged_again(values: FilterValues) -> bool:
@@ -228,9 +233,9 @@ def _can_be_judged_again(values: FilterValues) -> bool:
 
 BULK = (
     BulkAction("retry", "Retry", "rotate-clockwise", fits=_can_be_judged_again),
-    BulkAction("use", "Use the punches", "check", fits=_may_have({decisions.LATE}, settled=False)),
-    BulkAction("settle", "Mark as settled", "circle-check", fits=_may_have(SETTLEABLE, settled=False)),
-    BulkAction("unsettle", "Not settled", "arrow-back-up", fits=_may_have(SETTLEABLE, settled=True)),
+    BulkAction("use", "Use the punches", "check", fits=_may_have_open(HOLDING)),
+    BulkAction("settle", "Mark as settled", "circle-check", fits=_may_have_open(SETTLEABLE | HOLDING)),
+    BulkAction("unsettle", "Not settled", "arrow-back-up", fits=_may_have_settled),
 )
 _ABLE = {
     "retry": decisions.RETRIABLE,
