@@ -51,6 +51,23 @@ THIS_SIDE = (
 # test_odd_requests, which opens every page, sends every form and asks every address for programs, by test_flat_reads and test_routes,
 # and by the tests of the rooms below them.
 PAGES = {"pages", "api"}
+# All but these. They ask what another version or role may answer otherwise and nothing else asks: which transactions are open, who of
+# several that come at once waits and who is refused, which plan is chosen, and who may end a session.
+IN_PAGES = (
+    "clock/api/test_attendance.py",
+    "clock/api/test_following.py",
+    "host/pages/admin/test_account.py::test_of_two_who_send_the_same_code_one_comes_in",
+    "host/pages/admin/test_passkeys.py::test_one_that_is_added_at_the_very_moment_waits_and_is_refused",
+    "host/pages/admin/test_tenant_administrators.py::test_of_two_who_make_the_first_one_at_once_the_second_is_told",
+    "host/pages/admin/test_tenant_administrators.py::test_who_sends_the_form_while_another_one_is_being_made_waits_and_is_told",
+    "host/pages/admin/test_users.py::test_two_administrators_who_demote_each_other_at_once_do_not_both_win",
+    "host/pages/test_problems.py::test_the_places_of_many_problems_are_offered_without_reading_each",
+    "surveys/api/integration/test_responses.py",
+    "surveys/api/test_apps.py::test_of_four_identical_posts_at_once_one_is_made",
+    "surveys/api/test_lost_server.py",
+    "surveys/api/test_my_answers.py::test_to_and_fro_at_once_beside_a_new_version_and_an_erasure_leave_one_chain",
+    "surveys/api/test_my_answers.py::test_two_tabs_leave_one_change",
+)
 # Each process that looks at pages starts a portal and a browser of its own, for half a minute of a small machine: the one that
 # walks through all pages, and one for all the rest.
 _ALONE = "tests/browser/test_pages.py"
@@ -66,7 +83,8 @@ def keep_those_with_a_database(config: pytest.Config, items: list[pytest.Item]) 
 
 def _asks_the_database(item: pytest.Item) -> bool:
     place = item.path.relative_to(_TESTS)
-    if place.as_posix().startswith(THIS_SIDE) or not PAGES.isdisjoint(place.parts):
+    in_pages = not PAGES.isdisjoint(place.parts) and not f"{place.as_posix()}::{item.name}".startswith(IN_PAGES)
+    if in_pages or place.as_posix().startswith(THIS_SIDE):
         return False
     return not _DATABASE.isdisjoint(getattr(item, "fixturenames", ()))
 
