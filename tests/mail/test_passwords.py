@@ -70,6 +70,17 @@ async def test_who_forgot_the_password_gets_a_link_and_a_new_one(
     assert mailbox.subjects == ["A new password for Muster", "Your password was changed in Muster"]
 
 
+async def test_the_language_of_the_address_stays_on_the_way_there_and_back(visitor: Browser, mailbox: Mailbox) -> None:
+    forgot = "/sign-in/forgot?lang=de"
+    assert f'href="{forgot}"' in (await visitor.get("/sign-in?lang=de")).text
+    asked = (await visitor.get(forgot)).text
+    assert f'action="{forgot}"' in asked
+    assert 'href="/sign-in?lang=de"' in asked
+    sent = (await fill_in(visitor, forgot, {"email": "alice@example.org"})).text
+    assert '<html lang="de"' in sent
+    assert f'href="{forgot}"' in sent
+
+
 async def test_a_link_works_once_and_for_half_an_hour(parts: Parts, visitor: Browser, mailbox: Mailbox) -> None:
     await forget(visitor, "alice@example.org")
     await send(parts)
