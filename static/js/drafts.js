@@ -86,7 +86,7 @@ for (const kind of ["input", "change"]) {
 document.addEventListener("submit", (event) => {
   if (navigator.onLine || !event.target.matches("form[data-draft]:not([hx-post])")) return;
   event.preventDefault();
-  htmx.trigger(document.body, "htmx:sendError");
+  htmx.trigger(event.target, "htmx:sendError");
 });
 document.addEventListener("submit", (event) => {
   if (event.target.getAttribute("action") === "/sign-out") keys().forEach(drop);

@@ -5,8 +5,8 @@ document.body.addEventListener("htmx:load", (event) => {
   for (const area of part.querySelectorAll("[data-counter]")) counter(area);
   for (const zones of part.querySelectorAll("[data-browser-zone] select")) ownZone(zones);
   part.querySelector(".error-summary[data-focus]")?.focus();
-  // The button that was pressed lost the focus while it was disabled.
-  if (document.activeElement === document.body) part.querySelector("[data-next]")?.focus();
+  // The button that was pressed lost the focus while it was disabled. A page that has just opened leaves the focus where it begins.
+  if (part !== document.body && document.activeElement === document.body) part.querySelector("[data-next]")?.focus();
   // Came back unsaved from the server: dirty before anything is typed.
   for (const form of part.querySelectorAll('form[data-guard="dirty"]')) dirty.add(form);
 });
@@ -69,6 +69,8 @@ for (const kind of ["input", "change", "muster:dirty"]) {
 const settle = (event) => { const form = guarded(event.target); if (form) dirty.delete(form); };
 document.addEventListener("submit", settle);
 document.addEventListener("muster:saved", settle);
+// What could not be sent is still unsaved.
+document.addEventListener("htmx:sendError", ({ target }) => { if (target.matches("form[data-guard]")) dirty.add(target); });
 addEventListener("beforeunload", (event) => {
   if ([...dirty].some((form) => form.isConnected)) event.preventDefault();
 });

@@ -27,3 +27,14 @@ def test_after_a_good_test_the_way_on_leads_and_has_the_focus(page_of: SignedIn)
     on = page.get_by_role("link", name="Continue to the first sync")
     expect(on).to_be_focused()
     expect(page.locator("main .btn-primary")).to_have_count(1)
+
+
+def test_a_page_that_has_just_opened_leaves_the_focus_at_its_beginning(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/clock_settings/setup?step=2")
+    # As without script: the answer is a whole page.
+    page.locator("form[action='/clock_settings/setup/test']").evaluate("form => form.submit()")
+    on = page.get_by_role("link", name="Continue to the first sync")
+    expect(on).to_be_visible()
+    page.evaluate("new Promise(requestAnimationFrame)")
+    expect(on).not_to_be_focused()

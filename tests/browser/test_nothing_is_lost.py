@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, StorageState, expect
 
 from tests.browser.asking import REQUIRED, STARS, WHERE, WHY
 from tests.browser.conftest import PATIENCE_MS, Portal, SignedIn, submit_sign_in
@@ -112,6 +112,36 @@ def test_without_a_network_its_own_page_stays_and_says_so(ask: Callable[..., Non
     window.set_offline(False)
     nora.get_by_role("button", name="Send").click()
     expect(nora.locator("main")).to_contain_text("Your answer was recorded.")
+
+
+@pytest.mark.parametrize(
+    ("at", "said"), [(SOMEWHERE, "#prompt-failure"), ("", "#flashes")], ids=["over a page", "its own"]
+)
+def test_where_no_draft_can_be_kept_the_browser_asks_before_leaving_what_could_not_be_sent(
+    ask: Callable[..., None], window: BrowserContext, at: str, said: str
+) -> None:
+    publish(ask)
+    nora = window.new_page()
+    nora.add_init_script("""const set = Storage.prototype.setItem;
+      Storage.prototype.setItem = function (key, value) {
+        if (key.startsWith("muster-draft:")) throw new Error("full");
+        set.call(this, key, value); };""")
+    nora.goto("/me/questions")
+    nora.get_by_role("link", name="Lunch").click()
+    fill_in(nora, at or nora.url)
+    window.set_offline(True)
+    nora.get_by_role("button", name="Send").click()
+    expect(nora.locator(said)).to_contain_text("The server cannot be reached.")
+    window.set_offline(False)
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    nora.on("dialog", leave)
+    nora.goto("/account")
+    assert asked == ["beforeunload"]
 
 
 def test_a_refused_answer_is_newer_than_the_draft(ask: Callable[..., None], page_of: SignedIn) -> None:
