@@ -1,8 +1,12 @@
 """A refusal is shown where the person looks: in the box that was to open, or beside what they were doing."""
 
-from playwright.sync_api import expect
+from collections.abc import Callable
 
-from tests.browser.conftest import SignedIn
+from playwright.sync_api import Browser, StorageState, expect
+
+from app.web.errors import WRONG_HERE
+from app.web.templating import render
+from tests.browser.conftest import Portal, SignedIn
 
 
 def test_a_box_that_may_not_open_says_which_right_is_missing(page_of: SignedIn) -> None:
@@ -26,3 +30,22 @@ def test_an_act_that_is_refused_says_why_and_leaves_what_stands(page_of: SignedI
     expect(drawer.locator(".drawer-content")).to_be_visible()
     page.evaluate("htmx.ajax('POST', '/clock_sync/pause', {target: '#drawer', swap: 'innerHTML'})")
     expect(drawer.get_by_role("alert")).to_contain_text("You need the right “Run a sync”")
+
+
+def test_an_act_that_went_wrong_here_says_under_which_number_the_log_has_it(
+    browser: Browser, portal: Portal, signed_in_as: Callable[[str], StorageState]
+) -> None:
+    said = {"status": 500, "heading": "Wrong", "message": WRONG_HERE, "details": (), "request_id": "4711-abc"}
+    answer = render("errors/fragment.html", target="main", **said)
+    # Not watched: the console tells of the 500.
+    with browser.new_context(base_url=portal.url, storage_state=signed_in_as("vera")) as window:
+        page = window.new_page()
+        page.route(
+            "**/clock_sync/pause", lambda route: route.fulfill(status=500, body=answer, headers={"X-Refusal": "500"})
+        )
+        page.goto("/clock_employees")
+        page.evaluate("htmx.ajax('POST', '/clock_sync/pause', {target: '#main', swap: 'innerHTML'})")
+        toast = page.locator("#flashes [data-toast]")
+        expect(toast).to_contain_text("The log has the details under the number below.")
+        expect(toast).to_contain_text("Error 500 · Request 4711-abc")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Employees & Bindings")

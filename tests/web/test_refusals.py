@@ -9,10 +9,12 @@ from sqlalchemy.exc import DBAPIError
 
 from app.accounts.permissions import EXPLAINED
 from app.web.errors import as_refusal
+from app.web.templating import render
 from tests.conftest import Browser, SignIn
 
 WAY = re.compile(r'<a class="btn[^"]*" href="([^"]*)">([^<]+)</a>')
 HERE = "http://testserver"
+FRAGMENT = "errors/fragment.html"
 
 
 def ways(text: str) -> list[tuple[str, str]]:
@@ -96,6 +98,13 @@ async def test_htmx_gets_a_refusal_as_a_piece_with_its_words_marked(vera: Browse
         assert "<html" not in answer.text
         said = answer.text.partition("data-refusal>")[2].partition("<")[0]
         assert said.startswith("You need the right “Keep users” for this.")
+
+
+def test_only_where_the_words_lead_to_the_number_it_stands_beside_them() -> None:
+    said = {"heading": "No", "message": "Because", "details": (), "request_id": "4711", "target": ""}
+    assert [
+        status for status in (403, 409, 500, 503) if "data-refusal-number" in render(FRAGMENT, status=status, **said)
+    ] == [500]
 
 
 @pytest.mark.parametrize("header", ["Referer", "HX-Current-URL"])
