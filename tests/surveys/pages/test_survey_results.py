@@ -25,6 +25,7 @@ from app.surveys.results.of_versions import ChoicesByVersion
 from tests.benchmarks.explained import watch
 from tests.conftest import Browser, SignIn
 from tests.host.staff import hire
+from tests.surveys.anonymous.team import crew
 from tests.surveys.changing import agree, change
 from tests.surveys.drafted import CONSENT, Stored, defined, published
 from tests.surveys.recording import AT, lunch, record, user_id
@@ -333,6 +334,22 @@ class TestSplits:
         assert kept is not None
         assert [one[2:] for one in kept["middles"]] == [[4, "1003.75", "1002.75", "1000.25", "1009.25"]]
         assert {choice for _, _, choice, _ in kept["people"]} == {"answered", ""}
+
+    @pytest.mark.parametrize("most", [500, 3])
+    async def test_numbers_of_small_departments_stand_together_in_a_kept_count_as_in_a_live_one(
+        self, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch, most: int
+    ) -> None:
+        async with parts.database.transaction() as db:
+            survey = await published(db, title="Ways", questions=MEASURED[:1])
+        departments = [*(f"Department {n:02}" for n in range(14)), None]
+        for n, who in enumerate(await crew(parts.database, departments)):
+            await record(parts.database, parts.keys, survey, who, n * n)
+        live = (await self.shown(vera, survey, "department")).partition("Responses n")[2]
+        assert "Department 11 121.00 121 1 Others 156.50 156.5 2 Not known 196.00 196 1" in live
+        monkeypatch.setattr(splits, "MOST_LIVE", 3)
+        monkeypatch.setattr(splits, "MOST_VALUES", most)
+        await self.keep(parts, survey, "department")
+        assert live in await self.shown(vera, survey, "department")
 
     async def test_a_count_that_was_kept_with_each_number_is_counted_again(
         self, kitchen: Stored, parts: Parts, vera: Browser, monkeypatch: pytest.MonkeyPatch
