@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
+from math import ceil
 from types import MappingProxyType
 from uuid import UUID
 
@@ -46,10 +48,12 @@ class Middle:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What very many different numbers come to: `ranges` has people in RANGES equal parts from the lowest to the highest."""
+    """What very many different numbers come to: `ranges` has people in RANGES equal parts from the lowest to the highest. `is_whole`:
+    all of them are whole numbers."""
 
     middle: Middle
     ranges: tuple[int, ...]
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,11 @@ class PromoterScore:
     @property
     def score(self) -> Decimal:
         return percent(self.promoters - self.detractors, self.people) or Decimal("0.0")
+
+    @property
+    def told(self) -> str:
+        """The score as it is printed: `−33.3`, with a minus sign."""
+        return str(self.score).replace("-", "−")
 
     @property
     def passives(self) -> int:
@@ -155,7 +164,8 @@ def breakdown(question: AskedQuestion, choices: Mapping[str, int]) -> Breakdown:
 def spread_out(question: AskedQuestion, spread: Spread) -> Breakdown:
     """As `breakdown` of very many different numbers."""
     of = spread.middle
-    return Breakdown(question, of.people, _ranges(of.lowest, of.highest, spread.ranges, of.people), of)
+    labels = _labels(of.lowest, of.highest, is_whole=spread.is_whole)
+    return Breakdown(question, of.people, _ranges(labels, spread.ranges, of.people), of)
 
 
 def middle(given: Mapping[str, int], number_of: Callable[[str], Decimal]) -> Middle | None:
@@ -240,15 +250,24 @@ def _numbers(given: Mapping[str, int], people: int) -> tuple[Bar, ...]:
     sums = [0] * RANGES
     for value, number, _ in values:
         sums[min(int((value - low) / width), RANGES - 1)] += number
-    return _ranges(low, high, sums, people)
+    labels = _labels(low, high, is_whole=all(value == value.to_integral_value() for value, _, _ in values))
+    return _ranges(labels, sums, people)
 
 
-def _ranges(low: Decimal, high: Decimal, sums: Sequence[int], people: int) -> tuple[Bar, ...]:
+def _ranges(labels: Sequence[str], sums: Sequence[int], people: int) -> tuple[Bar, ...]:
+    return tuple(Bar(label, number, percent(number, people)) for label, number in zip(labels, sums, strict=True))
+
+
+def _labels(low: Decimal, high: Decimal, *, is_whole: bool) -> list[str]:
+    """Of whole numbers the first and the last in each range, so that none is in two; of others, neighbours share their ends."""
     width = (high - low) / RANGES
-    ends = [_short(_rounded(low + width * place, width)) for place in range(RANGES + 1)]
-    return tuple(
-        Bar(f"{ends[place]} – {ends[place + 1]}", number, percent(number, people)) for place, number in enumerate(sums)
-    )
+    ends = [low + width * place for place in range(RANGES)]
+    if not is_whole:
+        told = [_short(_rounded(end, width)) for end in (*ends, high)]
+        return [f"{first} – {last}" for first, last in pairwise(told)]
+    firsts = [ceil(end) for end in ends]
+    lasts = [*(first - 1 for first in firsts[1:]), int(high)]
+    return [str(first) if first == last else f"{first} – {last}" for first, last in zip(firsts, lasts, strict=True)]
 
 
 def _rounded(value: Decimal, width: Decimal) -> Decimal:

@@ -59,7 +59,7 @@ async def read(db: AsyncSession, given: Select[Any], most: int) -> dict[tuple[An
 
 
 def _counted(given: Select[Any], most: int) -> Select[Any]:
-    """A row for each range that anybody is in. The first number up to which more than half of the people lie is their median, or half of it."""
+    """A row for each range that anybody is in. With an even number of people the median lies between `lower` and `upper`."""
     placed = _placed(given)
     one = placed.c
     place = func.least(func.div((one.value - one.lowest) * RANGES, one.highest - one.lowest), RANGES - 1)
@@ -71,6 +71,7 @@ def _counted(given: Select[Any], most: int) -> Select[Any]:
         func.count().label("different"),
         func.min(one.value).label("lowest"),
         func.max(one.value).label("highest"),
+        func.bool_and(one.value == func.trunc(one.value)).label("is_whole"),
         func.min(one.value).filter(one.upto > func.div(one.everybody - 1, 2)).label("lower"),
         func.min(one.value).filter(one.upto > func.div(one.everybody, 2)).label("upper"),
         func.jsonb_object_agg(one.choice, one.people).filter(one.place <= most).label("numbers"),
@@ -113,4 +114,5 @@ def _count(rows: Sequence[Any], most: int) -> NumberCount:
         max(row.highest for row in rows),
     )
     each = {choice: number for row in rows for choice, number in (row.numbers or {}).items()}
-    return NumberCount(different, {"": people, **each} if different <= most else {}, Spread(middle, tuple(ranges)))
+    spread = Spread(middle, tuple(ranges), is_whole=all(row.is_whole for row in rows))
+    return NumberCount(different, {"": people, **each} if different <= most else {}, spread)

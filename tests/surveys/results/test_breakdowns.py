@@ -56,7 +56,7 @@ def test_where_nobody_gave_a_number_there_is_no_middle_and_no_score() -> None:
 def test_the_net_promoter_score_is_promoters_less_detractors(given: dict[str, int], score: str) -> None:
     found = breakdown(question("nps"), {"": sum(given.values()), **given}).promoters
     assert found is not None
-    assert str(found.score) == score
+    assert (str(found.score), found.told) == (score, score.replace("-", "−"))
     assert found.promoters + found.passives + found.detractors == found.people
 
 
@@ -79,10 +79,30 @@ def test_few_numbers_have_a_bar_each_and_many_stand_in_ranges() -> None:
     few = breakdown(question("number"), {"": 3, "10": 1, "9.5": 2})
     assert [(bar.label, bar.people) for bar in few.bars] == [("9.5", 2), ("10", 1)]
     many = breakdown(question("number"), {"": 81, **{str(one): 1 for one in range(81)}})
-    assert [(bar.label, bar.people) for bar in many.bars][:2] == [("0 – 10", 10), ("10 – 20", 10)]
+    assert [(bar.label, bar.people) for bar in many.bars][:2] == [("0 – 9", 10), ("10 – 19", 10)]
     assert (many.bars[-1].label, many.bars[-1].people, sum(bar.people for bar in many.bars)) == ("70 – 80", 11, 81)
     assert many.middle is not None
     assert (many.middle.lowest, many.middle.highest, str(many.middle.median)) == (0, 80, "40")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "labels"),
+    [
+        (range(101), ["0 – 12", "13 – 24", "25 – 37", "38 – 49", "50 – 62", "63 – 74", "75 – 87", "88 – 100"]),
+        (range(13), ["0 – 1", "2", "3 – 4", "5", "6 – 7", "8", "9 – 10", "11 – 12"]),
+        (range(-6, 7), ["-6 – -5", "-4", "-3 – -2", "-1", "0 – 1", "2", "3 – 4", "5 – 6"]),
+    ],
+)
+def test_of_whole_numbers_no_range_shares_its_ends_with_the_next(numbers: range, labels: list[str]) -> None:
+    found = breakdown(question("number"), {"": len(numbers), **{str(one): 1 for one in numbers}})
+    assert [bar.label for bar in found.bars] == labels
+    within = [range(int(ends[0]), int(ends[-1]) + 1) for ends in (label.split(" – ") for label in labels)]
+    assert [bar.people for bar in found.bars] == [len(one) for one in within]
+
+
+def test_ranges_of_other_numbers_meet() -> None:
+    found = breakdown(question("number"), {"": 81, **{str(Decimal(one) / 10): 1 for one in range(81)}})
+    assert [bar.label for bar in found.bars][:2] == ["0 – 1", "1 – 2"]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def _shape(
 
 
 def _scored(one: Breakdown) -> tuple[str, ...]:
-    return (str(one.promoters.score) if one.promoters else NONE, *_middle(one))
+    return (one.promoters.told if one.promoters else NONE, *_middle(one))
 
 
 def _shares(number: int, one: Breakdown) -> tuple[str, ...]:
