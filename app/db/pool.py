@@ -90,8 +90,8 @@ class Trust:
         self._since = time.monotonic()
 
     def check(self, connection: AdaptedConnection, *_: object) -> None:
-        """The pool calls this, and makes another connection instead. By itself it learns of broken ones only by errors of its own
-        statements."""
+        """Raises DisconnectionError for one that can't be relied on; the pool then makes another. Without this, it would learn of broken
+        ones only by errors of its own statements."""
         driver = _ours(connection.driver_connection)
         if driver.is_closed() or driver.opened_at < self._since:
             raise DisconnectionError("the database server closed the connection")

@@ -23,7 +23,7 @@ class LongActWords:
 
 @dataclass(frozen=True, slots=True)
 class LongActView:
-    """An act as the pages show it."""
+    """An act as pages and commands tell of it."""
 
     progress: Progress
     words: LongActWords

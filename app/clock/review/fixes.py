@@ -50,7 +50,7 @@ class Fix:
 
 
 async def fix(db: AsyncSession, seen: Surroundings, because: Reason | None) -> Fix | None:
-    """None when time alone changes the outcome, where an act of *Why?* itself does, or where nothing has to change."""
+    """None when time alone changes the outcome, when an act of *Why?* itself does, or when nothing has to change."""
     found = _FIXES.get(because.rule) if because is not None else None
     return await found(db, seen, because) if found is not None and because is not None else None
 

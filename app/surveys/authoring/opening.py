@@ -53,7 +53,7 @@ async def repeating(db: AsyncSession) -> list[Repeating]:
 
 
 async def open_due(db: AsyncSession, uid: UUID, now: datetime) -> int | None:
-    """Publishes the round that is due, and returns its version. None when none is, or where the ceiling of today leaves it out.
+    """Publishes the round that is due, and returns its version. None when none is, or when the ceiling of today leaves it out.
 
     Each round opens once, however many ask: the row is held, and says which round was the last. Raises NotFound.
     """

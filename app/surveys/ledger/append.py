@@ -161,7 +161,7 @@ class RecordedEntry:
 @dataclass(frozen=True, slots=True)
 class Worded:
     """What an entry needs to know of its wording, and of its person: the type of each question by its id, in their order; the
-    person's number, None when it must be given first; their key, None where they have none here."""
+    person's number, None when it must be given first; their key, None when they have none here."""
 
     types: Mapping[str, str]
     person: int | None
