@@ -67,6 +67,7 @@ class Proxy:
                 "listen 80;": f"listen 127.0.0.1:{self.plain_port};",
                 "listen 443 ssl http2;": f"listen 127.0.0.1:{self.port} ssl http2;",
                 "muster.example.org": NAME,
+                "/var/log/nginx/access.log": f"{self.folder}/access.log",
                 "/etc/ssl/muster/fullchain.pem": f"{self.folder}/cert.pem",
                 "/etc/ssl/muster/key.pem": f"{self.folder}/key.pem",
             },
@@ -82,11 +83,11 @@ class Proxy:
         text = _replaced(
             (DEPLOY / "Caddyfile").read_text(),
             {
-                "\trequest_body {": f"\tbind 127.0.0.1\n\ttls {self.folder}/cert.pem {self.folder}/key.pem\n\trequest_body {{"
+                "\n\tlog {": f"\n\tadmin off\n\tauto_https disable_redirects\n\thttp_port {self.plain_port}\n\tlog {{",
+                "\trequest_body {": f"\tbind 127.0.0.1\n\ttls {self.folder}/cert.pem {self.folder}/key.pem\n\trequest_body {{",
             },
         )
-        options = f"{{\n\tadmin off\n\tauto_https disable_redirects\n\thttp_port {self.plain_port}\n}}\n"
-        (self.folder / "Caddyfile").write_text(options + text)
+        (self.folder / "Caddyfile").write_text(text)
         environment = {
             "MUSTER_HOST": f"{NAME}:{self.port}",
             "MUSTER_WEB": f"127.0.0.1:{first} 127.0.0.1:{second}",
@@ -109,7 +110,9 @@ class Proxy:
 
     @property
     def said(self) -> str:
-        return "\n".join(path.read_text() for path in (self.log, self.folder / "nginx.log") if path.exists())
+        """All of its logs."""
+        logs = (self.log, self.folder / "nginx.log", self.folder / "access.log")
+        return "\n".join(path.read_text() for path in logs if path.exists())
 
 
 def _replaced(text: str, words: dict[str, str]) -> str:

@@ -32,6 +32,9 @@ INSTALL = {"nginx": "nginx-light", "caddy": "caddy"}
 VISITORS, PAUSE_S, ANSWERS = 6, 0.05, 30
 # What is asked, and what it is answered with: nothing of it is stored, and every second request may not be repeated.
 ASKED = (("GET", "/sign-in", 200), ("POST", "/v1/api/auth/token", 422))
+# The address of each ends in a secret; a proxy reads the last three as `/ping/`.
+SECRET = "RmluZHMtdGhpcy1pbi1uby1sb2c_4-secret"
+SECRET_PAGES = ("/ping/", "/welcome/", "/mail/unsubscribe/", "//ping/", "/%70ing/", "/a/../ping/")
 WRONG_BODY: dict[str, Any] = {"content": b"{", "headers": {"Content-Type": "application/json"}}
 
 
@@ -83,8 +86,23 @@ class Site:
 
     def end(self) -> None:
         self.proxy.end()
+        self.kill_processes()
+
+    def kill_processes(self) -> None:
         for one in self.serving:
             one.kill_all()
+
+    async def status_of(self, path: str, *headers: str, plain: bool = False) -> int:
+        """Asks for the path as it is written here: clients put it into order first."""
+        tls = {} if plain else {"ssl": self.proxy.trust, "server_hostname": NAME}
+        port = self.proxy.plain_port if plain else self.proxy.port
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, **tls)
+        head = (f"GET {path} HTTP/1.1", f"Host: {NAME}", "Connection: close", *headers, "", "")
+        writer.write("\r\n".join(head).encode())
+        async with asyncio.timeout(PATIENCE_S):
+            answer = await reader.read()
+        writer.close()
+        return int(answer.split()[1])
 
     def client(self, source: str = "127.0.0.1") -> httpx.AsyncClient:
         """As a browser that knows the name by its own: each request goes to the proxy, over TLS."""
@@ -175,6 +193,7 @@ async def test_what_a_request_is_and_what_is_answered_come_through_as_they_are(
     await a_body_is_as_large_as_the_portal_allows(portal, bob)
     await an_event_comes_as_soon_as_it_is_sent(portal, parts, bob)
     await the_audit_has_the_address_of_the_caller(portal, parts, urls)
+    await no_log_has_a_secret_address(portal)
 
 
 async def pages_are_compressed_once(portal: Site) -> None:
@@ -220,6 +239,29 @@ async def the_audit_has_the_address_of_the_caller(portal: Site, parts: Parts, ur
     with psycopg.connect(urls.owner) as db:
         (address,) = db.execute("SELECT ip FROM shared.audit_entries WHERE ip IS NOT NULL").fetchone() or ("",)
     assert str(address) == "127.0.0.7"
+
+
+async def no_log_has_a_secret_address(portal: Site) -> None:
+    """Neither that it was asked for, nor that no process answered."""
+    assert await portal.status_of(f"/ping/{SECRET}") == 404
+    portal.kill_processes()
+    # Caddy's next look finds them gone; until then it calls them in vain.
+    assert await portal.status_of("/control") in (502, 503)
+    assert "/control" in portal.proxy.said
+    for page in SECRET_PAGES:
+        assert await portal.status_of(page + SECRET) in (502, 503), page
+        if portal.kind == "nginx":
+            assert await portal.status_of(page + SECRET, plain=True) == 301
+    if portal.kind == "nginx":
+        for line in ('"GET /control HTTP/1.1" 502', 'request: "GET /control HTTP/1.1", upstream'):
+            assert line in portal.proxy.said, "both logs are looked at"
+        refused_at_once = f"Cookie: {'a' * 40_000}"
+        for path in (f"/welcome/{SECRET}", "/refused"):
+            assert await portal.status_of(path, refused_at_once) == 400
+        async with asyncio.timeout(PATIENCE_S):
+            while '"GET /refused HTTP/1.1" 400' not in portal.proxy.said:  # noqa: ASYNC110 - another process writes it
+                await asyncio.sleep(0.1)
+    assert SECRET not in portal.proxy.said
 
 
 def _secure(browser: Browser) -> str:

@@ -30,6 +30,12 @@ async def refused(parts: Parts, short: str) -> frozenset[str]:
         return await unsubscribing.refused_by(db, user_id)
 
 
+async def test_what_the_page_loads_does_not_name_its_address(parts: Parts, visitor: Browser) -> None:
+    page = (await visitor.get(await path_to(parts, "vera"))).text
+    assert '<meta name="referrer" content="strict-origin">' in page
+    assert '<meta name="referrer" content="same-origin">' in (await visitor.get("/sign-in")).text
+
+
 @pytest.mark.parametrize("topic", TOPICS)
 def test_a_token_says_whose_mails_of_which_topic_end(topic: str) -> None:
     keys, wish = KeyRing.from_text(OLD), Wish(2**63 - 1, topic)
