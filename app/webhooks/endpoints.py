@@ -173,6 +173,14 @@ async def one(db: AsyncSession, endpoint_id: int, *, hold: bool = False) -> Webh
     return found
 
 
+async def url_of(db: AsyncSession, endpoint_id: int) -> str:
+    """Reads nothing else, so that `one` with `hold` reads the row afterwards and not before. Raises NotFound."""
+    found = await db.scalar(select(WebhookEndpoint.url).where(WebhookEndpoint.id == endpoint_id, STANDS))
+    if found is None:
+        raise NotFound(NOT_THERE)
+    return found
+
+
 async def all_of(db: AsyncSession) -> Sequence[WebhookEndpoint]:
     return (await db.scalars(select(WebhookEndpoint).where(STANDS).order_by(WebhookEndpoint.id))).all()
 

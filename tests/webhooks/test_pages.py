@@ -1,5 +1,6 @@
 """*Webhooks* as an administrator uses it, with a receiver that answers."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 
@@ -12,8 +13,9 @@ from app.db.session import Database
 from app.parts import Parts
 from app.surveys import erasing
 from app.surveys.erasing import EvidenceOwner
-from app.webhooks import endpoints
-from app.webhooks.kinds import ATTENDANCE_CHANGED
+from app.webhooks import endpoints, gathering
+from app.webhooks.kinds import ATTENDANCE_CHANGED, OUTCOME_CHANGED, SYNC_FINISHED
+from tests.clock.punches.test_stale_days import until_somebody_waits
 from tests.conftest import Browser
 from tests.fakes.liar import Liar, answer, lying
 from tests.host.staff import ALICE
@@ -90,6 +92,22 @@ async def test_an_address_that_may_not_be_called_is_refused_where_it_is_typed(pa
     assert (refused.status_code, "MUSTER_OUTBOUND_ALLOW" in refused.text) == (422, True)
     kept = await alice.submit(form, {**base, "url": "http://10.1.2.3/hook", "types": types})
     assert kept.status_code == 303, "the address stays, and each call judges it"
+
+
+async def test_two_who_save_at_the_same_moment_overwrite_nothing_of_each_other(parts: Parts, alice: Browser) -> None:
+    """Neither do they wait for each other in a ring: the page locks what an act does, in the same order."""
+    made = await add(parts, "https://a.example/1", [ATTENDANCE_CHANGED])
+    form = f"/webhooks/{made.id}/edit"
+    page = Rendered((await alice.get(form)).text, form)
+    base = next(one for one in page.forms if one.action == form).untouched()
+    async with parts.database.transaction() as db:
+        await gathering.hold(db)
+        saving = asyncio.create_task(alice.submit(form, {**base, "types": [ATTENDANCE_CHANGED, SYNC_FINISHED]}))
+        await until_somebody_waits(parts.database)
+        await endpoints.edit(db, COMMAND_LINE, made.id, "https://a.example/1", [OUTCOME_CHANGED])
+    assert (await saving).status_code == 409
+    async with parts.database.transaction() as db:
+        assert (await endpoints.one(db, made.id)).types == [OUTCOME_CHANGED]
 
 
 async def test_rotating_switching_and_removing(parts: Parts, alice: Browser, liar: Liar) -> None:

@@ -6,7 +6,6 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.db.held import hold
 from app.errors import Conflict, Invalid
 from app.host.pages.webhooks import secrets
 from app.host.pages.webhooks.pages import MAY
@@ -57,9 +56,8 @@ async def edit_form(ctx: NamedDependency[Context], webhook_id: FromPath[int]) ->
 
 @post("/webhooks/{webhook_id:int}/edit", guards=[MAY], status_code=200)
 async def edit(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Response[Any]:
-    refused = await _refused(ctx, (await endpoints.one(ctx.db, webhook_id)).url)
-    await hold(ctx.db, WebhookEndpoint.id == webhook_id)
-    endpoint = await endpoints.one(ctx.db, webhook_id)
+    refused = await _refused(ctx, await endpoints.url_of(ctx.db, webhook_id))
+    endpoint = await endpoints.one(ctx.db, webhook_id, hold=True)
     form = await edits.sent(ctx, _form(ctx), _stored(endpoint), about=("webhook", webhook_id))
     if refused:
         form.absorb(refused)
