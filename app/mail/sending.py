@@ -1,6 +1,7 @@
 """Sends what waits in the outbox of a workspace, one mail after the other. When a worker dies while it sends, the mail is sent
 again with the same Message-ID: at least once."""
 
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
@@ -24,8 +25,9 @@ from app.mail.server import MailRefused, MailServer, MailServerError
 from app.parts import Parts
 from app.secrets import SecretError
 
-# After this many the job asks for another one, so that others get their turn.
+# After this many, or after this time, the job asks for another one, so that others get their turn.
 MOST = 200
+TURN_S = 60
 # The longest time of one attempt, however slow the server is; after it the worker is taken for dead.
 LEASE = timedelta(minutes=15)
 TOO_OLD = "It could not be sent in time. The last reason: {}"
@@ -48,8 +50,11 @@ async def send_due(parts: Parts, workspace: str, writers: Writers) -> int:
     sent = 0
     if server is None or sender is None:
         return sent
+    ends = time.monotonic() + TURN_S
     async with MailServer(server) as mail_server:
-        for _ in range(MOST):
+        for number in range(MOST):
+            if number and time.monotonic() >= ends:
+                break
             taken = await _take(parts, workspace, writers, sender)
             if taken is None:
                 return sent

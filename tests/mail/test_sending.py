@@ -11,7 +11,7 @@ from app.accounts.models import Job, User
 from app.db.session import PLATFORM
 from app.host import jobs as host_jobs
 from app.jobs import Claim
-from app.mail import outbox
+from app.mail import outbox, sending
 from app.mail.account_letters import NOTICE
 from app.mail.models import OutgoingMail
 from app.mail.outbox import NewMail
@@ -189,11 +189,12 @@ async def test_a_person_who_waits_comes_before_many_who_are_told_something(parts
     assert [one.status for one in await rows(parts)] == ["sent", "failed"]
 
 
+@pytest.mark.parametrize("limit", [("MOST", 1), ("TURN_S", 0)])
 async def test_more_than_a_job_sends_is_sent_by_the_next_ones(
-    parts: Parts, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    parts: Parts, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch, limit: tuple[str, int]
 ) -> None:
     """Also by the one after the next: the key of its job must be free."""
-    monkeypatch.setattr("app.mail.sending.MOST", 1)
+    monkeypatch.setattr(sending, *limit)
     for _ in range(3):
         await post(parts)
     for _ in range(4):
@@ -203,7 +204,9 @@ async def test_more_than_a_job_sends_is_sent_by_the_next_ones(
             if job is None:
                 break
             job.status = "running"
+        before = len(mailbox.messages)
         await send(parts)
+        assert len(mailbox.messages) <= before + 1
         async with parts.database.shared_transaction() as db:
             await db.execute(update(Job).where(Job.status == "running").values(status="done"))
     assert len(mailbox.messages) == 3
