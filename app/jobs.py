@@ -60,6 +60,7 @@ FROM (SELECT id FROM first UNION SELECT id FROM second) AS asked
 KINDS: dict[str, JobKind] = {name: kind for module in modules() for name, kind in module.jobs.items()}
 LONGEST = max(kind.timeout for kind in KINDS.values())
 BRIEF = frozenset(name for name, kind in KINDS.items() if kind.brief)
+FIRST = frozenset(name for name, kind in KINDS.items() if kind.first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class AuditedField:
 class JobKind:
     """What one kind of job may take; what it does is in `app/MODULE/jobs.py`. `timeout` is for
     one attempt. `attempts` counts the first; `pause` is doubled with each further one. `problem` is the kind of problem that its
-    failure is, "" where something else tells of it. `brief`: it is often due and soon over, so each worker keeps a place for such work."""
+    failure is, "" where something else tells of it. `brief`: it is often due and soon over, so each worker keeps a place for such work. `first`: it is taken before all other work."""
 
     label: str
     timeout: timedelta
@@ -79,6 +79,7 @@ class JobKind:
     pause: timedelta = timedelta(seconds=30)
     problem: str = "job_failed"
     brief: bool = False
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

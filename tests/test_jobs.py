@@ -236,6 +236,37 @@ async def test_brief_work_runs_while_long_jobs_fill_all_other_places(parts: Part
         await until(lambda: is_status(parts.database, long[1], "done"))
 
 
+async def test_a_sweep_goes_before_mails_that_waited_longer(parts: Parts) -> None:
+    """While mails of two workspaces take all places, also the two for brief work."""
+    begun: list[str] = []
+    ends = {number: asyncio.Event() for number in range(6)}
+
+    async def job(_: Parts, claim: Claim) -> None:
+        if claim.arguments:  # not what the schedule asks for meanwhile
+            begun.append(claim.name)
+            await ends[claim.arguments["number"]].wait()
+
+    async def ask_in(workspace: str, name: str, number: int) -> None:
+        async with parts.database.transaction(workspace) as db:
+            await jobs.request(db, name, key=f"{number}", arguments={"number": number})
+
+    async def have_begun(number: int) -> bool:
+        return len(begun) == number
+
+    async with worker(parts, job):
+        await until(lambda: is_alive(parts.database))
+        for number, workspace in enumerate(("acme", "acme", "globex", "globex")):
+            await ask_in(workspace, "send_mail", number)
+        await until(partial(have_begun, 4))
+        for number, name in ((4, "send_mail"), (5, "problems_sweep")):
+            await ask_in("main", name, number)
+            await asyncio.sleep(5 * QUICK.look_s)
+        assert len(begun) == 4
+        ends[0].set()
+        await until(partial(have_begun, 5))
+    assert begun[4] == "problems_sweep"
+
+
 async def test_a_workspace_with_its_half_has_one_brief_job_at_a_time_besides(database: Database) -> None:
     slots = Slots(4)
     names = ["clock_sync", "problems_sweep", "clock_import"]

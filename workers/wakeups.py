@@ -51,8 +51,17 @@ async def wake_due(
     database: Database, queue: Queue, names: Collection[str], pace: Pace, busy: jobs.NoPlace = jobs.FREE
 ) -> int:
     """One look. Returns how many jobs were due."""
-    async with database.shared_transaction() as db:
-        found = await jobs.due(db, names, pace.stale_after, busy)
+    number = 0
+    # SAQ takes the lowest priority first: a sweep waits behind no mail, whenever that was woken.
+    for priority, some in enumerate((jobs.FIRST.intersection(names), set(names) - jobs.FIRST)):
+        async with database.shared_transaction() as db:
+            found = await jobs.due(db, some, pace.stale_after, busy)
+        await _wake(queue, found, pace, priority)
+        number += len(found)
+    return number
+
+
+async def _wake(queue: Queue, found: Collection[tuple[int, int]], pace: Pace, priority: int) -> None:
     # The key changes with time: a wake-up that its worker died over must not block the next one for the same attempt.
     slot = int(time.time() // (pace.stale_s * 2))
     for job_id, attempt in found:
@@ -63,10 +72,10 @@ async def wake_due(
             heartbeat=int(pace.stale_s * 4) or 1,
             retries=3,
             ttl=60,
+            priority=priority,
             job_id=job_id,
             attempt=attempt,
         )
-    return len(found)
 
 
 async def _listening(ear: asyncpg.Connection | None, database: Database, rung: asyncio.Event) -> asyncpg.Connection:

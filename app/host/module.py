@@ -209,7 +209,7 @@ SUBJECTS = {
 JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
     "keys_check": JobKind("Try the secret keys", timeout=timedelta(minutes=30)),
-    "problems_sweep": JobKind("Look for problems", timeout=timedelta(minutes=5), brief=True),
+    "problems_sweep": JobKind("Look for problems", timeout=timedelta(minutes=5), brief=True, first=True),
     # Each attempt continues where the last one ended, so many attempts are worth it.
     "alerts": JobKind("Tell people of problems", timeout=timedelta(minutes=10), brief=True),
     "send_mail": JobKind("Send mail", timeout=timedelta(minutes=30), brief=True),
