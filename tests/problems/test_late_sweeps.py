@@ -14,7 +14,7 @@ from app.problems.models import Problem
 from app.web.notices.worker_watch import WorkerWatch
 from tests.conftest import Browser
 
-SAID = "has made no look for problems for more than 15 minutes"
+SAID = "no look for problems has succeeded for more than 15 minutes. If one failed, Jobs says why"
 
 
 async def worker(database: Database, minutes: int) -> None:

@@ -24,7 +24,7 @@ _WRONG = {
     "outgrown": "is too old for its tables: start the newer version",
     "behind": "waits for muster migrate:modules",
 }
-LATE = "No look for problems was made for three times its interval, though a worker is alive."
+LATE = "No look for problems has succeeded for three times its interval, though a worker is alive."
 
 
 @get("/health/live", guards=[public])

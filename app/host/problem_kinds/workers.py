@@ -42,8 +42,8 @@ def detect_stuck(fact: Fact, now: datetime) -> Finding | None:
     minutes = nearest(STUCK_AFTER / _MINUTE)
     return fact.found(
         f"Work has waited for more than {minutes} minutes",
-        "Workers are alive, but have no place for it. Look at what runs under Jobs; start one more worker, or a worker with a higher"
-        " `--concurrency`.",
+        "Workers are alive. If looks for problems fail, Jobs says why. If long jobs take all places, start one more worker, or one with a"
+        " higher `--concurrency`. Otherwise restart the worker.",
     )
 
 
@@ -68,7 +68,7 @@ WORKER_KINDS = (
         "Queue stuck",
         Severity.CRITICAL,
         "admin.jobs",
-        "Look at what runs under Jobs, and start one more worker.",
+        "See under Jobs what fails, or takes all places. Start one more worker, or restart one that does nothing.",
         _jobs_page,
         detect_stuck,
         platform_only=True,

@@ -22,7 +22,8 @@ NOTICE = {
 }
 IDLE = {
     "level": "danger",
-    "text": f"A worker is alive, but has made no look for problems for more than {LATE_AFTER // timedelta(minutes=1)} minutes. Restart it.",
+    "text": f"A worker is alive, but no look for problems has succeeded for more than {LATE_AFTER // timedelta(minutes=1)} minutes."
+    " If one failed, Jobs says why; otherwise restart the worker.",
     "url": "/admin/jobs",
     "action": "See jobs and workers",
 }
