@@ -124,7 +124,7 @@ async def _still(asked: RemedyAsked) -> str:
     if row.state == BindingState.CONFLICT and len(row.candidates) > 1:
         return f"Still in conflict: {len(row.candidates)} employees fit."
     if row.state == BindingState.CONFLICT:
-        return "Still in conflict: another code has the employee, or may have."
+        return "Still in conflict: another code has this employee, or a suggestion names them."
     return f"Still {label}: no employee fits better than before."
 
 
