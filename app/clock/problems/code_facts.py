@@ -60,7 +60,9 @@ CODES = sql_facts(
     ), leavers AS MATERIALIZED (
         SELECT {_key("id_number_key")} AS key, jsonb_agg(jsonb_build_object(
             'id', id, 'name', name, 'deleted', deleted_at IS NOT NULL) ORDER BY id) AS people
-        FROM employees WHERE NOT active OR deleted_at IS NOT NULL GROUP BY 1
+        FROM employees WHERE (NOT active OR deleted_at IS NOT NULL) AND {_key("id_number_key")} IN (
+            SELECT {_key("lower(btrim(emp_code))")} FROM people WHERE state = '{BindingState.NOT_FOUND}' AND punches > 0)
+        GROUP BY 1
     )
     SELECT 'department_unbound', 'departments', p.department_code, p.punches, p.people, p.since, p.punches,
         jsonb_build_object('name', coalesce(d.name, p.department_code), 'department', coalesce(d.name, p.department_code))

@@ -1,15 +1,18 @@
 """What problems call people, terminals and departments, and that a new name shows at the next look."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import select, update
 
 from app.clock.models import Binding, Department, Device, Setting
+from app.clock.problems.code_facts import CODES
 from app.errors import Conflict
 from app.host.models import Employee
 from app.parts import Parts
 from app.problems.models import Problem
+from tests.benchmarks.explained import watch
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal
 from tests.clock.problems.days import stay
 from tests.clock.problems.desk import Desk
@@ -46,6 +49,23 @@ async def test_somebody_who_left_has_the_number(
     assert remedy.label_for(problem.facts) == way
     if way != "Add as employee":
         assert "add" not in dict(remedy.choices_for(problem.facts))
+
+
+async def test_of_those_who_left_only_who_has_a_number_that_waits_is_gathered(parts: Parts) -> None:
+    await unknown_code(parts, "4711")
+    async with parts.database.transaction() as db:
+        for number in range(4701, 4721):
+            await employ(db, f"Nora {number}", f"{number}", active=False)
+        with watch(parts.database.engine) as found:
+            (row,) = (await db.execute(CODES.select)).all()
+    assert [one["name"] for one in row.facts["left"]] == ["Nora 4711"]
+    (read,) = found.reads
+    (gathered,) = [one for one in parts_of(read.plan) if one.get("Subplan Name") == "CTE leavers"]
+    assert gathered["Actual Rows"] == 1
+
+
+def parts_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan, *(deeper for one in plan.get("Plans", ()) for deeper in parts_of(one))]
 
 
 async def test_leading_zeros_count_as_the_setting_says(parts: Parts) -> None:
