@@ -1,7 +1,7 @@
 """A webhook that was removed: gone for everybody at once, while a job deletes its events in slices."""
 
 import pytest
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, text
 
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Job
@@ -12,6 +12,7 @@ from app.parts import Parts
 from app.webhooks import endpoints, tidying, waiting
 from app.webhooks.endpoints import MadeWebhook
 from app.webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
+from tests.benchmarks.explained import watch
 from tests.conftest import Browser
 from tests.fakes.liar import answer, lying
 from tests.webhooks.receiving import HOOK, add, change, send
@@ -68,6 +69,21 @@ async def test_it_is_gone_at_once_and_its_rows_a_little_later(
     monkeypatch.setattr(tidying, "SLICE", 10)
     await jobs.tidy_webhooks(parts, TIDY)
     assert await left(parts) == (1, 3, 3)
+
+
+async def test_the_events_of_the_others_are_not_read(parts: Parts) -> None:
+    made, other = await add(parts, "https://a.example/1"), await add(parts, "https://b.example/1")
+    await events_of(parts, made, 3)
+    await events_of(parts, other, 3)
+    async with parts.database.transaction() as db:
+        many = """INSERT INTO webhook_events (endpoint_id, message_id, type, number)
+            SELECT :other, 'many ' || n, 'sync.finished', 1 FROM generate_series(1, 20000) AS n"""
+        await db.execute(text(many), {"other": other.id})
+    await remove(parts, made)
+    with watch(parts.database.engine) as found:
+        await jobs.tidy_webhooks(parts, TIDY)
+    assert (await left(parts))[:2] == (1, 20_003)
+    assert found.blocks < 100, found.worst and found.worst.told()
 
 
 async def test_it_is_sent_nothing_more(parts: Parts) -> None:
