@@ -24,14 +24,16 @@ function arrive(card) {
   for (const old of [...place().querySelectorAll('[data-toast="success"]')].slice(0, -2)) old.remove();
 }
 
-function say(text, more = "") {
+function say(text, below = []) {
   const card = document.createElement("div");
   card.className = "toast-card alert alert-danger";
   card.setAttribute("role", "alert");
   card.dataset.toast = "danger";
   const words = document.createElement("div");
   words.className = "toast-text";
-  words.append(text, more);
+  const line = document.createElement("div");
+  line.append(...below);
+  words.append(text, line);
   const button = document.createElement("button");
   button.type = "button";
   button.className = "btn btn-sm btn-ghost-secondary";
@@ -70,7 +72,7 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
   event.detail.isError = false;
   if (event.detail.shouldSwap) return;
   const page = new DOMParser().parseFromString(serverResponse, "text/html");
-  say(page.querySelector("[data-refusal]").textContent.trim(), page.querySelector("[data-refusal-number]") ?? "");
+  say(page.querySelector("[data-refusal]").textContent.trim(), page.querySelector("[data-refusal-number]")?.childNodes);
 });
 document.body.addEventListener("htmx:responseError", (event) => {
   const { xhr } = event.detail;

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, StorageState, expect
 from app.web.errors import WRONG_HERE
 from app.web.templating import render
 from tests.browser.conftest import Portal, SignedIn
+from tests.chromium import violations
 
 
 def test_a_box_that_may_not_open_says_which_right_is_missing(page_of: SignedIn) -> None:
@@ -48,4 +49,5 @@ def test_an_act_that_went_wrong_here_says_under_which_number_the_log_has_it(
         toast = page.locator("#flashes [data-toast]")
         expect(toast).to_contain_text("The log has the details under the number below.")
         expect(toast).to_contain_text("Error 500 · Request 4711-abc")
+        assert violations(page) == []
         expect(page.get_by_role("heading", level=1)).to_have_text("Employees & Bindings")
