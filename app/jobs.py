@@ -17,7 +17,21 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
-from sqlalchemy import ColumnElement, and_, exists, false, func, or_, select, text, union_all, update
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Update,
+    and_,
+    exists,
+    false,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+    union_all,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -39,8 +53,12 @@ WORKER_SILENT_AFTER = PACE.stale_after * 1.5
 DIED = "Its worker stopped during attempt {}, the last one. Retry it, or read the worker's log."
 # Those that wait behind them are found at a later look; each look wakes what still waits again.
 WOKEN_AT_ONCE = 50
+# The job that looks for problems. A failed job is one, so its failure asks for a look (app.problems.looking).
+LOOK = "problems_sweep"
 _AT_END = "jobs_at_end"
 _OPEN = text("status IN ('queued', 'running')")
+# Written out, not bound: else the index on open jobs does not serve.
+_IS_QUEUED: ColumnElement[bool] = literal_column("jobs.status = 'queued'", Boolean)
 _NOTIFY = text("SELECT pg_notify(:channel, '')")
 _REQUEST_AFTER = Direct("""
 WITH first AS (
@@ -61,6 +79,7 @@ KINDS: dict[str, JobKind] = {name: kind for module in modules() for name, kind i
 LONGEST = max(kind.timeout for kind in KINDS.values())
 BRIEF = frozenset(name for name, kind in KINDS.items() if kind.brief)
 FIRST = frozenset(name for name, kind in KINDS.items() if kind.first)
+_IS_BRIEF = Job.name.in_(BRIEF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +121,16 @@ async def request(
     None when a job of the same key waits or runs there already. `key` defaults to the name, so one of a kind at a time; a
     job that asks for its own continuation is still running then and gives another key.
     """
+    values: dict[str, Any] = {"arguments": dict(arguments or {}), **({"due_at": due_at} if due_at else {})}
+    return await _ask(db, workspace_of(db), name, key or name, values)
+
+
+async def _ask(db: AsyncSession, workspace: str, name: str, key: str, values: Mapping[str, Any]) -> int | None:
     if name not in KINDS:
         raise KeyError(name)
-    values: dict[str, Any] = {"arguments": dict(arguments or {}), **({"due_at": due_at} if due_at else {})}
     statement = (
         insert(Job)
-        .values(workspace=workspace_of(db), name=name, key=key or name, **values)
+        .values(workspace=workspace, name=name, key=key, **values)
         .on_conflict_do_nothing(index_elements=[Job.workspace, Job.key], index_where=_OPEN)
         .returning(Job.id)
     )
@@ -118,34 +141,52 @@ async def request(
 
 
 async def request_after(db: AsyncSession, name: str) -> None:
-    """Asks for a job that begins after this transaction. One that waits is enough; one that runs may have read already, so another
-    waits behind it."""
-    if await request(db, name) is None:
-        await request(db, name, key=f"{name}:next")
+    """Asks for a job that begins after this transaction. One that is due and waits is enough, and no worker takes it before this transaction
+    ends. One that runs may have read already, so another waits behind it."""
+    await _ask_after(db, workspace_of(db), name, name, None)
 
 
-def request_at_end(db: AsyncSession, name: str) -> None:
-    """The same, once and as the last thing of the transaction. Others ask for the same job, and who had asked in between would keep
-    them waiting to the end, perhaps for each other."""
-    asked: set[str] = db.info.setdefault(_AT_END, set())
+async def _ask_after(db: AsyncSession, workspace: str, name: str, key: str, due_at: datetime | None) -> None:
+    values = {"due_at": due_at} if due_at else {}
+    while await _ask(db, workspace, name, key, values) is None and not await _keep(db, workspace, key, due_at):
+        key += ":next"
+
+
+async def _keep(db: AsyncSession, workspace: str, key: str, due_at: datetime | None) -> bool:
+    """Locks the job that waits, so that no worker takes it before what this transaction writes can be read. Those who ask share the lock.
+    False when the job runs, has ended, or is due later."""
+    by_then = Job.due_at <= (due_at or func.clock_timestamp())
+    waits = select(Job.id).where(Job.workspace == workspace, Job.key == key, _IS_QUEUED, by_then)
+    return await db.scalar(waits.with_for_update(read=True)) is not None
+
+
+def request_at_end(db: AsyncSession, name: str, *, key: str | None = None, due_at: datetime | None = None) -> None:
+    """As `request_after`, once and as the last thing of the transaction. Others ask for the same job, and who had asked in between would
+    keep them waiting to the end, perhaps for each other."""
+    _ask_at_end(db, workspace_of(db), name, key or name, due_at)
+
+
+def _ask_at_end(db: AsyncSession, workspace: str, name: str, key: str, due_at: datetime | None = None) -> None:
+    asked: dict[tuple[str, str], tuple[str, datetime | None]] = db.info.setdefault(_AT_END, {})
     if not asked:
-        before_commit(db, _request_all)
-    asked.add(name)
+        before_commit(db, _ask_all)
+    asked.setdefault((workspace, key), (name, due_at))
 
 
-async def _request_all(db: AsyncSession) -> None:
-    for name in sorted(db.info.pop(_AT_END)):
-        await request_after(db, name)
+async def _ask_all(db: AsyncSession) -> None:
+    for (workspace, key), (name, due_at) in sorted(db.info.pop(_AT_END).items()):
+        await _ask_after(db, workspace, name, key, due_at)
 
 
 async def request_past_session(connection: asyncpg.Connection, workspace: str, name: str) -> None:
-    """The same by one statement, where that is a transaction of its own. It does not wait until it has reached the disk."""
+    """As `request_after`, by one statement that is a transaction of its own, after the one that wrote. It does not wait until it has
+    reached the disk. Where two of them run already, it asks for no third."""
     values = {"workspace": workspace, "name": name, "behind": f"{name}:next", "channel": CHANNEL}
     await _REQUEST_AFTER.row(connection, values, "")
 
 
 async def request_daily(db: AsyncSession, name: str) -> int | None:
-    """The same, unless this workspace asked for one since midnight, UTC."""
+    """As `request`, unless this workspace asked for one since midnight, UTC."""
     midnight = func.date_trunc("day", func.now(), "UTC")
     today = select(Job.id).where(Job.workspace == workspace_of(db), Job.name == name, Job.created_at >= midnight)
     return None if await db.scalar(today.limit(1)) is not None else await request(db, name)
@@ -194,8 +235,9 @@ async def due(
     db: AsyncSession, names: Collection[str], stale_after: timedelta, busy: NoPlace = FREE
 ) -> list[tuple[int, int]]:
     """Jobs to wake, as (id, attempt so far): queued ones whose time has come, and running ones whose worker has not been heard of for
-    `stale_after`. Of those, the ones that used up their attempts are closed as failed. Brief ones come first, and of each sort the
-    oldest: so brief work never waits behind any number of others. `busy`: what this worker takes nothing of until a place is free."""
+    `stale_after`. Of those, the ones that used up their attempts are closed as failed; that takes no place. Brief ones come first, and of
+    each sort the oldest: so brief work never waits behind any number of others. `busy`: what this worker takes nothing of until a place is
+    free."""
     sorts = [
         select(Job.id, Job.attempt, Job.name, Job.status)
         .where(Job.name.in_(names), _takeable(stale_after), fits)
@@ -216,12 +258,13 @@ async def due(
 async def claim(
     db: AsyncSession, job_id: int, attempt: int, stale_after: timedelta, busy: NoPlace = FREE
 ) -> Claim | None:
-    """Takes the job that stood at `attempt` when it was woken; None when somebody else was quicker, it is not due, or this worker is too
-    `busy` for it."""
+    """Takes the job that stood at `attempt` when it was woken; None when somebody else was quicker, it is not due, this worker is too
+    `busy` for it, or a transaction that asks for it has not ended (`request_after`): then a later look wakes it."""
     fits = or_(_fits_as_brief(busy), _fits_as_long(busy))
+    free = select(Job.id).where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after), fits)
     taken = await db.execute(
         update(Job)
-        .where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after), fits)
+        .where(Job.id == free.with_for_update(skip_locked=True).scalar_subquery())
         .values(
             status="running",
             attempt=Job.attempt + 1,
@@ -278,17 +321,20 @@ def _takeable(stale_after: timedelta) -> ColumnElement[bool]:
 
 
 def _fits_as_brief(busy: NoPlace) -> ColumnElement[bool]:
-    return and_(Job.name.in_(BRIEF), Job.workspace.not_in(busy.brief))
+    return and_(_IS_BRIEF, Job.workspace.not_in(busy.brief))
 
 
 def _fits_as_long(busy: NoPlace) -> ColumnElement[bool]:
-    return false() if busy.is_full else and_(Job.name.not_in(BRIEF), Job.workspace.not_in(busy.long))
+    return false() if busy.is_full else and_(~_IS_BRIEF, Job.workspace.not_in(busy.long))
 
 
 async def _move(db: AsyncSession, job_id: int, attempt: int, **values: Any) -> bool:
+    return await db.scalar(_of_attempt(job_id, attempt).values(**values).returning(Job.id)) is not None
+
+
+def _of_attempt(job_id: int, attempt: int) -> Update:
     """Changes the row only as long as it is the running one of this very attempt."""
-    statement = update(Job).where(Job.id == job_id, Job.attempt == attempt, Job.status == "running").values(**values)
-    return await db.scalar(statement.returning(Job.id)) is not None
+    return update(Job).where(Job.id == job_id, Job.attempt == attempt, Job.status == "running")
 
 
 async def _notify(db: AsyncSession) -> None:

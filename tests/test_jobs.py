@@ -468,6 +468,41 @@ async def test_a_job_that_keeps_killing_its_worker_is_given_up(database: Databas
     assert (found.status, found.error) == ("failed", jobs.DIED.format(3))
 
 
+async def keys_that_wait(database: Database) -> list[str]:
+    async with database.shared_transaction() as db:
+        return list(await db.scalars(select(Job.key).where(Job.status == "queued").order_by(Job.id)))
+
+
+async def test_a_job_that_was_asked_for_again_begins_after_that_was_committed(database: Database) -> None:
+    job_id = await ask(database)
+    async with database.transaction() as first, database.transaction() as second:
+        for one in (first, second):
+            async with asyncio.timeout(5):
+                await jobs.request_after(one, "clock_sync")
+        async with asyncio.timeout(5):
+            assert await claim(database, job_id, 0) is None
+    assert await keys_that_wait(database) == ["clock_sync"]
+    assert await claim(database, job_id, 0)
+
+
+async def test_behind_jobs_that_run_or_are_due_later_another_one_waits(database: Database) -> None:
+    for key in ("clock_sync", "clock_sync:next"):
+        async with database.transaction() as db:
+            await jobs.request_after(db, "clock_sync")
+        assert await keys_that_wait(database) == [key]
+        async with database.shared_transaction() as db:
+            await db.execute(update(Job).where(Job.key == key).values(status="running"))
+    async with database.transaction() as db:
+        await jobs.request_after(db, "clock_sync")
+    third = "clock_sync:next:next"
+    assert await keys_that_wait(database) == [third]
+    async with database.shared_transaction() as db:
+        await db.execute(update(Job).where(Job.key == third).values(due_at=func.now() + timedelta(minutes=5)))
+    async with database.transaction() as db:
+        await jobs.request_after(db, "clock_sync")
+    assert await keys_that_wait(database) == [third, f"{third}:next"]
+
+
 async def test_a_failed_job_is_retried_by_hand_once_and_by_its_own_workspace_alone(database: Database) -> None:
     job_id = await ask(database)
     assert await claim(database, job_id, 0)

@@ -105,7 +105,7 @@ async def quiet_sums(db: AsyncSession, now: datetime) -> dict[str, int]:
 
 async def next_at(db: AsyncSession) -> datetime | None:
     """When there is something to do: news, an alert, or a sum of what was found quietly. News ask for their job by themselves.
-    But when a cause commits late, the jobs that waited before it may have run without seeing its news."""
+    But that job may fail, and a cause of the version before may commit after the jobs that waited have run."""
     loud = select(func.min(AlertNews.at)).where(~AlertNews.quiet).scalar_subquery()
     found: datetime | None = await db.scalar(select(func.least(loud, waiting.first_due(), _sum_due())))
     return found

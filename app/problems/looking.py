@@ -24,7 +24,7 @@ from app.problems.kinds import FactSelect, fact_selects, kinds, switched_on, tol
 from app.problems.merging import KnownProblem, merge
 from app.problems.models import Problem, ProblemSweep
 
-JOB = "problems_sweep"
+JOB = jobs.LOOK
 # So far ahead, and not further, a look says when time alone opens a problem.
 AHEAD = tuple(timedelta(minutes=minutes) for minutes in (60, 45, 30, 15))
 # When another transaction has the lock of the workspace's problems, the look comes a little later.
@@ -54,7 +54,7 @@ async def look(db: AsyncSession, wanted: Collection[str] | None = None) -> bool:
     """
     begun = (await db.execute(_BEGIN, {"workspace": workspace_of(db)})).one()
     if not begun.alone:
-        await jobs.request(db, JOB, key=f"{JOB}:again", due_at=begun.now + AGAIN_AFTER)
+        jobs.request_at_end(db, JOB, key=f"{JOB}:again", due_at=begun.now + AGAIN_AFTER)
         return False
     on = switched_on(begun.policies or {})
     before = await _without_off(db, begun.kinds, on)

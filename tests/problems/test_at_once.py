@@ -52,10 +52,22 @@ async def test_who_asks_for_a_look_makes_no_other_wait(watched: Platform) -> Non
             await looking.look_soon(second)
     async with watched.database.transaction() as db:
         asked = select(Job.key).where(Job.name == looking.JOB).order_by(Job.id)
-        assert (await db.scalars(asked)).all() == [looking.JOB, f"{looking.JOB}:next"]
+        assert (await db.scalars(asked)).all() == [looking.JOB]
         await db.execute(delete(Job))
     async with watched.database.transaction() as db:
         await looking.look_soon(db)
         await looking.look_soon(db)
     async with watched.database.transaction() as db:
         assert (await db.scalars(asked)).all() == [looking.JOB]
+
+
+async def test_a_later_look_that_finds_others_at_it_asks_for_one_more(watched: Platform) -> None:
+    """The one that runs is the one that was asked for when others were at it before."""
+    later = f"{looking.JOB}:again"
+    await watched.job("running", later)
+    async with watched.database.transaction() as first, watched.database.transaction() as second:
+        assert await looking.look(first)
+        assert not await looking.look(second)
+    async with watched.database.transaction() as db:
+        waiting = select(Job.key, Job.due_at > func.now()).where(Job.name == looking.JOB, Job.status == "queued")
+        assert [tuple(one) for one in await db.execute(waiting)] == [(f"{later}:next", True)]

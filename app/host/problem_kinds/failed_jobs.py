@@ -85,7 +85,7 @@ _HAS_FAILED: ColumnElement[bool] = literal_column("jobs.status = 'failed'", Bool
 
 def _same_work(key: Any) -> ColumnElement[str]:
     """A job that waits behind another one of its kind is the same work (app.jobs.request_after)."""
-    return func.regexp_replace(key, ":next$", "")
+    return func.regexp_replace(key, "(:next)+$", "")
 
 
 def _unsettled() -> ColumnElement[bool]:
@@ -125,7 +125,7 @@ def _next_success() -> Any:
             later.name == _LATEST.c.name,
             later.id > _LATEST.c.id,
             literal_column("later.status = 'done'", Boolean),
-            later.key.in_([_LATEST.c.work, _LATEST.c.work + ":next"]),
+            later.key.in_([_LATEST.c.work, _LATEST.c.work + ":next", _LATEST.c.work + ":next:next"]),
         )
         .limit(1)
         .scalar_subquery()

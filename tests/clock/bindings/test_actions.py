@@ -421,8 +421,10 @@ class TestWhatTheHostTells:
     async def test_new_people_and_kiosk_codes_ask_for_a_pass(self, app, db):
         await person(db, "100")
         ada = await people.add(db, BOB, EmployeeDetails("1", "Ada"))
+        assert await jobs_asked(db) == ["clock_match"]
+        await db.execute(text("DELETE FROM jobs"))
         await kiosk.enrol(db, BOB, "100", ada)
-        assert await jobs_asked(db) == ["clock_match", "clock_match"]
+        assert await jobs_asked(db) == ["clock_match"]
         await bindings.match_all(db)
         assert (await binding(db, "100")).method == "kiosk"
 

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from app import jobs
 from app.accounts.audit import COMMAND_LINE
@@ -486,6 +486,7 @@ async def test_a_setting_of_the_match_asks_for_a_pass_behind_one_that_runs(datab
     """The one that runs may have read the setting already."""
     async with database.transaction() as db:
         await jobs.request(db, "clock_match")
+        await db.execute(update(Job).values(status="running"))
     async with database.transaction() as db:
         await settings.write_settings(db, COMMAND_LINE, {"ignore_leading_zeros": "true"})
         asked = await db.scalars(select(Job.key).where(Job.name == "clock_match").order_by(Job.id))
