@@ -291,8 +291,13 @@ async def finish(db: AsyncSession, job_id: int, attempt: int) -> bool:
 
 
 async def fail(db: AsyncSession, job_id: int, attempt: int, error: str) -> bool:
-    """`error` is one line for a person, and holds no secret."""
-    return await _move(db, job_id, attempt, status="failed", finished_at=func.now(), error=error[:LONGEST_ERROR])
+    """`error` is one line for a person, and holds no secret. The end of the transaction asks for a look for problems, unless that is what
+    failed."""
+    ended = _of_attempt(job_id, attempt).values(status="failed", finished_at=func.now(), error=error[:LONGEST_ERROR])
+    failed = (await db.execute(ended.returning(Job.workspace, Job.name))).one_or_none()
+    if failed is not None and failed.name != LOOK:
+        _ask_at_end(db, failed.workspace, LOOK, LOOK)
+    return failed is not None
 
 
 async def postpone(db: AsyncSession, job_id: int, attempt: int, pause: timedelta, error: str) -> bool:

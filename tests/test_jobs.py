@@ -468,6 +468,20 @@ async def test_a_job_that_keeps_killing_its_worker_is_given_up(database: Databas
     assert (found.status, found.error) == ("failed", jobs.DIED.format(3))
 
 
+@pytest.mark.parametrize(("name", "looks"), [("clock_sync", ["queued"]), ("problems_sweep", ["failed"])])
+async def test_a_failure_asks_for_a_look_in_its_workspace(database: Database, name: str, looks: list[str]) -> None:
+    """Else a look that fails would be asked for without end."""
+    async with database.transaction("globex") as db:
+        job_id = await jobs.request(db, name)
+    assert job_id is not None
+    assert await claim(database, job_id, 0)
+    async with database.shared_transaction() as db:
+        assert await jobs.fail(db, job_id, 1, "no")
+    async with database.shared_transaction() as db:
+        found = await db.execute(select(Job.workspace, Job.status).where(Job.name == "problems_sweep"))
+        assert [tuple(one) for one in found] == [("globex", status) for status in looks]
+
+
 async def keys_that_wait(database: Database) -> list[str]:
     async with database.shared_transaction() as db:
         return list(await db.scalars(select(Job.key).where(Job.status == "queued").order_by(Job.id)))
