@@ -22,6 +22,7 @@ from sqlalchemy import (
     ColumnElement,
     Update,
     and_,
+    case,
     exists,
     false,
     func,
@@ -240,10 +241,10 @@ async def due(
     free."""
     sorts = [
         select(Job.id, Job.attempt, Job.name, Job.status)
-        .where(Job.name.in_(names), _takeable(stale_after), fits)
+        .where(Job.name.in_(names), _takeable(stale_after), or_(fits, is_of_sort & _is_last_attempt()))
         .order_by(Job.due_at)
         .limit(WOKEN_AT_ONCE)
-        for fits in (_fits_as_brief(busy), _fits_as_long(busy))
+        for is_of_sort, fits in ((_IS_BRIEF, _fits_as_brief(busy)), (~_IS_BRIEF, _fits_as_long(busy)))
     ]
     rows = await db.execute(union_all(*(select(*one.subquery().c) for one in sorts)))
     found = []
@@ -323,6 +324,11 @@ def _takeable(stale_after: timedelta) -> ColumnElement[bool]:
     waiting = and_(Job.status == "queued", Job.due_at <= func.now())
     abandoned = and_(Job.status == "running", Job.heartbeat_at < func.now() - stale_after)
     return or_(waiting, abandoned)
+
+
+def _is_last_attempt() -> ColumnElement[bool]:
+    attempts = case({name: kind.attempts for name, kind in KINDS.items()}, value=Job.name)
+    return and_(Job.status == "running", Job.attempt >= attempts)
 
 
 def _fits_as_brief(busy: NoPlace) -> ColumnElement[bool]:

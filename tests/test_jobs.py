@@ -468,6 +468,28 @@ async def test_a_job_that_keeps_killing_its_worker_is_given_up(database: Databas
     assert (found.status, found.error) == ("failed", jobs.DIED.format(3))
 
 
+async def test_a_worker_without_a_free_place_gives_it_up_too(database: Database) -> None:
+    """That takes no place, and brief work is done by then."""
+    long, brief = await ask(database), await ask(database, "problems_sweep")
+    for job_id in (long, brief):
+        for attempt in range(3):
+            assert await claim(database, job_id, attempt)
+            await make_silent(database, job_id)
+    full = jobs.NoPlace(["main"], ["main"], is_full=True)
+    async with database.shared_transaction() as db:
+        assert await jobs.due(db, jobs.KINDS, STALE, full) == []
+    assert [(await row(database, one)).status for one in (long, brief)] == ["failed", "failed"]
+
+
+async def test_a_worker_without_a_free_place_leaves_a_job_with_an_attempt_left(database: Database) -> None:
+    job_id = await ask(database)
+    assert await claim(database, job_id, 0)
+    await make_silent(database, job_id)
+    async with database.shared_transaction() as db:
+        assert await jobs.due(db, jobs.KINDS, STALE, jobs.NoPlace(is_full=True)) == []
+    assert (await row(database, job_id)).status == "running"
+
+
 @pytest.mark.parametrize(("name", "looks"), [("clock_sync", ["queued"]), ("problems_sweep", ["failed"])])
 async def test_a_failure_asks_for_a_look_in_its_workspace(database: Database, name: str, looks: list[str]) -> None:
     """Else a look that fails would be asked for without end."""
