@@ -39,8 +39,6 @@ async def match(parts: Parts, claim: Claim) -> None:
 async def import_punches(parts: Parts, claim: Claim) -> None:
     await import_due.import_due(partial(parts.database.transaction, claim.workspace))
     await daily_totals.roll_up(parts.database, claim.workspace)
-    async with parts.database.transaction(claim.workspace) as db:
-        await looking.look_soon(db)
 
 
 async def carry_on(parts: Parts, claim: Claim) -> None:

@@ -18,7 +18,7 @@ from app.accounts.models import Job
 from app.alerts import news, telling, writing
 from app.db.session import PLATFORM, workspace_of
 from app.host.backups import monitor
-from app.host.problem_kinds import failing_webhooks, keys, mail_failing
+from app.host.problem_kinds import keys, mail_failing
 from app.jobs import Claim, Function
 from app.long_acts import over_lists
 from app.long_acts.models import LongAct
@@ -92,9 +92,7 @@ def _writers() -> Writers:
 
 
 async def send_webhooks(parts: Parts, claim: Claim) -> None:
-    if await Sender(parts, claim.workspace).send_due():
-        async with parts.database.transaction(claim.workspace) as db:
-            await looking.look(db, {failing_webhooks.KIND})
+    await Sender(parts, claim.workspace).send_due()
 
 
 async def tidy_webhooks(parts: Parts, claim: Claim) -> None:

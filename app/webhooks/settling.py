@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import jobs
 from app.accounts import audit
 from app.accounts.audit import SYSTEM
 from app.db.among import among
@@ -32,9 +33,17 @@ async def settle(db: AsyncSession, endpoint_id: int, attempts: Sequence[SentCall
     known = [(events[one.event_id], one) for one in attempts if one.event_id in events]
     if known:
         await db.execute(insert(WebhookAttempt), [_logged(endpoint_id, attempt) for _, attempt in known])
+    before = _standing(endpoint)
     for event, attempt in known:
         _move(event, attempt, pauses)
         await _judge(db, endpoint, event, attempt, pauses)
+    if _standing(endpoint) != before:
+        jobs.request_at_end(db, jobs.LOOK)
+
+
+def _standing(endpoint: WebhookEndpoint) -> tuple[bool, str | None]:
+    """What a problem tells of: it fails, or why it was switched off."""
+    return endpoint.active and endpoint.failures >= RESTS_AFTER, endpoint.off_reason
 
 
 def _logged(endpoint_id: int, attempt: SentCall) -> dict[str, Any]:

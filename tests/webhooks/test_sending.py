@@ -7,16 +7,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import case, func, select, update
+from sqlalchemy import case, delete, func, select, update
 
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import AuditEntry, Job
 from app.config import Settings
 from app.db.session import PLATFORM
 from app.host import jobs as host_jobs
+from app.host.problem_kinds import failing_webhooks
 from app.jobs import Claim
 from app.outbound import AddressPolicy, OutboundClient, parse_allow_list
 from app.parts import Parts
+from app.problems import looking
 from app.problems.kinds import RemedyAsked, kinds
 from app.problems.models import Problem
 from app.webhooks import endpoints, noting
@@ -331,6 +333,10 @@ async def test_one_that_fails_is_a_problem_until_it_works_and_tries_again_when_a
 
     async def run_job() -> None:
         await host_jobs.send_webhooks(parts, Claim(1, 1, PLATFORM, noting.JOB, {}))
+        async with parts.database.transaction() as db:
+            asked = delete(Job).where(Job.name == looking.JOB).returning(Job.status)
+            assert (await db.scalars(asked)).all() == ["queued"]
+            assert await looking.look(db, {failing_webhooks.KIND})
 
     inbox.liar.says(HOOK, BROKEN)
     named = f"Webhook {inbox.made.id} to {inbox.liar.url}/…"

@@ -23,6 +23,7 @@ from app.clock.models import Connection
 from app.clock.remote import ClockError, ClockSession, Credentials
 from app.clock.remote.session import utc_now
 from app.db.session import PLATFORM, Database
+from app.problems import looking
 from app.secrets import KeyRing, Place, SecretError
 
 LOCK_AFTER = 5
@@ -123,6 +124,7 @@ class SharedSession:
             )
             if failures is not None and failures >= LOCK_AFTER:
                 await db.execute(update(Connection).values(status="locked", locked_until=until, updated_at=func.now()))
+                await looking.look_soon(db)
 
     async def _held(self, db: AsyncSession) -> ClockSignIn | None:
         """The row under the first key comes before rows under earlier ones."""

@@ -24,6 +24,7 @@ from app.clock.mirror import gone, rezoning
 from app.clock.pairing.inputs import PairingEmployee
 from app.clock.punches import changes, daily_totals, rebinding, rejudging
 from app.faults import described
+from app.problems import looking
 
 __all__ = [
     "ImportCounts",
@@ -59,10 +60,18 @@ async def import_due(
     """Gives punches the times of a new zone, slice by slice (mirror/rezoning.py), and marks those of changed owners
     (rebinding.py). Then judges everything that is due, and after it, slice by slice, what changes of rules and terminals concern
     (rejudging.py). `progress(done, of)` is called after each batch of due punches, and then after each slice. When it returns
-    False, that part of the work stops.
+    False, that part of the work stops. At the end it asks for a look for problems, after a failure too.
 
     Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
     """
+    try:
+        return await _import_all(open_transaction, now, progress)
+    finally:
+        async with open_transaction() as db:
+            await looking.look_soon(db)
+
+
+async def _import_all(open_transaction: Open, now: datetime | None, progress: Progress | None) -> ImportCounts:
     while await _with_retries(open_transaction, rezoning.rewrite_slice, given_up=False):
         # Otherwise days that punches left or reached would be counted from the punches until the last slice.
         await daily_totals.roll_up_in(open_transaction)

@@ -19,6 +19,7 @@ from app.clock.connection import saved as connection
 from app.clock.models import SetAside, SyncRun
 from app.clock.profiles import RESOURCES
 from app.errors import Conflict, Invalid, NotFound
+from app.problems import looking
 from app.webhooks import noting
 from app.webhooks.kinds import SYNC_FINISHED
 
@@ -90,6 +91,7 @@ async def stop_run(db: AsyncSession, actor: audit.Actor, run_id: int) -> None:
     if found.status == "queued":
         values |= {"status": "truncated", "finished_at": func.now(), "error_code": TcCode.TRUNCATED.value,
                    "error_message": "Stopped before it began."}  # fmt: skip
+        await looking.look_soon(db)
     await db.execute(update(SyncRun).where(SyncRun.id == run_id).values(**values))
     await audit.record(db, actor, "clock.sync.stop", "sync_run", run_id)
 
@@ -178,7 +180,9 @@ async def _close(db: AsyncSession, run_id: int, message: str) -> None:
         .where(SyncRun.id == run_id, SyncRun.status == "running")
         .values(status="truncated", finished_at=func.now(), error_code=TcCode.TRUNCATED.value, error_message=message)
     )
-    await noting.note(db, SYNC_FINISHED, (await db.scalars(closed.returning(SyncRun.id))).all())
+    if ended := (await db.scalars(closed.returning(SyncRun.id))).all():
+        await noting.note(db, SYNC_FINISHED, ended)
+        await looking.look_soon(db)
 
 
 async def _widen(db: AsyncSession, waiting: SyncRun, trigger: str, request: Mapping[str, Any]) -> None:
