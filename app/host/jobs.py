@@ -33,9 +33,6 @@ from app.registry import modules
 from app.webhooks import noting, tidying
 from app.webhooks.sending import Sender, next_due
 
-# For a workspace without problems in which time alone opens none: thousands of tenants may have no clock, and each cause asks for
-# a look by itself.
-IDLE_SWEEP_EVERY = timedelta(hours=1)
 # There are many of them, and they say little.
 _SWEEPS_OVER = (
     Job,
@@ -129,7 +126,7 @@ async def _sweep(db: AsyncSession) -> datetime:
         # What a worker of another version looked for says nothing of time.
         is_quiet = workspace != PLATFORM and not last.busy and last.looked_at is not None and last.looked_at >= asked_at
         next_at = max(
-            asked_at + sweeps.EVERY, min(last.opens_at, asked_at + IDLE_SWEEP_EVERY) if is_quiet else asked_at
+            asked_at + sweeps.EVERY, min(last.opens_at, asked_at + looking.IDLE_EVERY) if is_quiet else asked_at
         )
         if next_at > last.now:
             return next_at

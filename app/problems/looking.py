@@ -25,8 +25,8 @@ from app.problems.merging import KnownProblem, merge
 from app.problems.models import Problem, ProblemSweep
 
 JOB = jobs.LOOK
-# So far ahead, and not further, a look says when time alone opens a problem.
-AHEAD = tuple(timedelta(minutes=minutes) for minutes in (60, 45, 30, 15))
+# The next look is so late at the latest: in a workspace where time may open a problem, such as one with a time clock, and in others.
+WATCHED_EVERY, IDLE_EVERY = timedelta(minutes=15), timedelta(hours=1)
 # When another transaction has the lock of the workspace's problems, the look comes a little later.
 AGAIN_AFTER = timedelta(seconds=3)
 CLOSED_KEPT = timedelta(days=90)
@@ -148,10 +148,11 @@ def _judged(rows: Iterable[Any], now: datetime) -> tuple[list[Finding], list[Kno
 
 
 def opens_at(rows: Iterable[Any], now: datetime) -> datetime:
-    """Before it, time alone makes no problem of a fact that is none now. What time opens stays open for longer than the hour."""
+    """Before it, time alone makes no problem of a fact that is none now."""
     silent = [row for row in rows if row.found_kind is not None and not _detected(row, now)]
-    spans = (span for span in AHEAD if not any(_detected(row, now + span) for row in silent))
-    return now + next(spans, timedelta())
+    if not silent:
+        return now + IDLE_EVERY
+    return now if any(_detected(row, now + WATCHED_EVERY) for row in silent) else now + WATCHED_EVERY
 
 
 def _detected(row: Any, now: datetime) -> Finding | None:

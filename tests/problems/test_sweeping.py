@@ -59,7 +59,7 @@ async def bring_about(database: Database, workspace: str, there: str) -> None:
     now = datetime.now(UTC)
     async with database.transaction(workspace) as db:
         if there != QUIET:
-            await connect(db)
+            await connect(db, updated_at=now - timedelta(minutes=50) if there == "connection soon" else now)
         if there in ("terminal soon", "terminal at once"):
             left = timedelta(minutes=20 if there == "terminal soon" else 3)
             await db.execute(insert(Setting).values(name="silence_hours", value=48))
@@ -75,10 +75,11 @@ async def bring_about(database: Database, workspace: str, there: str) -> None:
         ("globex", QUIET, 6, False),
         ("globex", QUIET, 59, False),
         ("globex", QUIET, 61, True),
-        # Its first run would be overdue after an hour.
         ("globex", "connection", 4, False),
-        ("globex", "connection", 40, False),
-        ("globex", "connection", 61, True),
+        ("globex", "connection", 14, False),
+        ("globex", "connection", 16, True),
+        # Its first run will be overdue after an hour.
+        ("globex", "connection soon", 6, True),
         ("globex", "terminal soon", 14, False),
         ("globex", "terminal soon", 16, True),
         ("globex", "terminal at once", 6, True),
