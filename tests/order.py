@@ -61,6 +61,7 @@ IN_PAGES = (
     "host/pages/admin/test_tenant_administrators.py::test_of_two_who_make_the_first_one_at_once_the_second_is_told",
     "host/pages/admin/test_tenant_administrators.py::test_who_sends_the_form_while_another_one_is_being_made_waits_and_is_told",
     "host/pages/admin/test_users.py::test_two_administrators_who_demote_each_other_at_once_do_not_both_win",
+    "host/pages/test_problems.py::test_the_places_of_many_problems_are_offered_without_reading_each",
     "surveys/api/integration/test_responses.py",
     "surveys/api/test_apps.py::test_of_four_identical_posts_at_once_one_is_made",
     "surveys/api/test_lost_server.py",
