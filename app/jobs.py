@@ -20,7 +20,6 @@ import asyncpg
 from sqlalchemy import (
     Boolean,
     ColumnElement,
-    Update,
     and_,
     case,
     exists,
@@ -30,6 +29,7 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    true,
     union_all,
     update,
 )
@@ -155,23 +155,20 @@ async def _ask_after(db: AsyncSession, workspace: str, name: str, key: str, due_
 
 async def _keep(db: AsyncSession, workspace: str, key: str, due_at: datetime | None) -> bool:
     """Locks the job that waits, so that no worker takes it before what this transaction writes can be read. Those who ask share the lock.
-    False when the job runs, has ended, or is due later."""
-    by_then = Job.due_at <= (due_at or func.clock_timestamp())
-    waits = select(Job.id).where(Job.workspace == workspace, Job.key == key, _IS_QUEUED, by_then)
+    False when the job runs, has ended, or is due later. One that waits for its next attempt is enough: it reads everything then, and work
+    that fails must not come at once."""
+    enough = or_(Job.due_at <= (due_at or func.clock_timestamp()), Job.attempt > 0)
+    waits = select(Job.id).where(Job.workspace == workspace, Job.key == key, _IS_QUEUED, enough)
     return await db.scalar(waits.with_for_update(read=True)) is not None
 
 
 def request_at_end(db: AsyncSession, name: str, *, key: str | None = None, due_at: datetime | None = None) -> None:
     """As `request_after`, once and as the last thing of the transaction. Others ask for the same job, and who had asked in between would
     keep them waiting to the end, perhaps for each other."""
-    _ask_at_end(db, workspace_of(db), name, key or name, due_at)
-
-
-def _ask_at_end(db: AsyncSession, workspace: str, name: str, key: str, due_at: datetime | None = None) -> None:
     asked: dict[tuple[str, str], tuple[str, datetime | None]] = db.info.setdefault(_AT_END, {})
     if not asked:
         before_commit(db, _ask_all)
-    asked.setdefault((workspace, key), (name, due_at))
+    asked.setdefault((workspace_of(db), key or name), (name, due_at))
 
 
 async def _ask_all(db: AsyncSession) -> None:
@@ -233,15 +230,21 @@ async def _why_not_retried(db: AsyncSession, here: ColumnElement[bool]) -> NotFo
 
 
 async def due(
-    db: AsyncSession, names: Collection[str], stale_after: timedelta, busy: NoPlace = FREE
+    db: AsyncSession,
+    names: Collection[str],
+    stale_after: timedelta,
+    busy: NoPlace = FREE,
+    *,
+    workspace: str | None = None,
 ) -> list[tuple[int, int]]:
     """Jobs to wake, as (id, attempt so far): queued ones whose time has come, and running ones whose worker has not been heard of for
     `stale_after`. Of those, the ones that used up their attempts are closed as failed; that takes no place. Brief ones come first, and of
     each sort the oldest: so brief work never waits behind any number of others. `busy`: what this worker takes nothing of until a place is
-    free."""
+    free. `workspace`: those of it alone."""
+    here = Job.workspace == workspace if workspace else true()
     sorts = [
         select(Job.id, Job.attempt, Job.name, Job.status)
-        .where(Job.name.in_(names), _takeable(stale_after), or_(fits, is_of_sort & _is_last_attempt()))
+        .where(Job.name.in_(names), here, _takeable(stale_after), or_(fits, is_of_sort & _is_last_attempt()))
         .order_by(Job.due_at)
         .limit(WOKEN_AT_ONCE)
         for is_of_sort, fits in ((_IS_BRIEF, _fits_as_brief(busy)), (~_IS_BRIEF, _fits_as_long(busy)))
@@ -292,13 +295,12 @@ async def finish(db: AsyncSession, job_id: int, attempt: int) -> bool:
 
 
 async def fail(db: AsyncSession, job_id: int, attempt: int, error: str) -> bool:
-    """`error` is one line for a person, and holds no secret. The end of the transaction asks for a look for problems, unless that is what
-    failed."""
-    ended = _of_attempt(job_id, attempt).values(status="failed", finished_at=func.now(), error=error[:LONGEST_ERROR])
-    failed = (await db.execute(ended.returning(Job.workspace, Job.name))).one_or_none()
-    if failed is not None and failed.name != LOOK:
-        _ask_at_end(db, failed.workspace, LOOK, LOOK)
-    return failed is not None
+    """`error` is one line for a person, and holds no secret. It asks for a look for problems, unless that is what failed; and does so
+    first, as those who ask for that look and then for this job do: else each may wait for the other."""
+    found = (await db.execute(select(Job.workspace, Job.name).where(Job.id == job_id))).one_or_none()
+    if found is not None and found.name != LOOK:
+        await _ask_after(db, found.workspace, LOOK, LOOK, None)
+    return await _move(db, job_id, attempt, status="failed", finished_at=func.now(), error=error[:LONGEST_ERROR])
 
 
 async def postpone(db: AsyncSession, job_id: int, attempt: int, pause: timedelta, error: str) -> bool:
@@ -340,12 +342,9 @@ def _fits_as_long(busy: NoPlace) -> ColumnElement[bool]:
 
 
 async def _move(db: AsyncSession, job_id: int, attempt: int, **values: Any) -> bool:
-    return await db.scalar(_of_attempt(job_id, attempt).values(**values).returning(Job.id)) is not None
-
-
-def _of_attempt(job_id: int, attempt: int) -> Update:
     """Changes the row only as long as it is the running one of this very attempt."""
-    return update(Job).where(Job.id == job_id, Job.attempt == attempt, Job.status == "running")
+    statement = update(Job).where(Job.id == job_id, Job.attempt == attempt, Job.status == "running").values(**values)
+    return await db.scalar(statement.returning(Job.id)) is not None
 
 
 async def _notify(db: AsyncSession) -> None:

@@ -38,6 +38,7 @@ from workers.running import Function, run
 from workers.schedule import schedule
 from workers.settings import FUNCTIONS, work
 from workers.slots import Slots
+from workers.wakeups import wake_due
 
 STALE = timedelta(seconds=30)
 QUICK = Pace(look_s=0.2, beat_s=0.2, stale_s=2)
@@ -537,6 +538,35 @@ async def test_behind_jobs_that_run_or_are_due_later_another_one_waits(database:
     async with database.transaction() as db:
         await jobs.request_after(db, "clock_sync")
     assert await keys_that_wait(database) == [third, f"{third}:next"]
+
+
+async def test_work_that_waits_for_its_next_attempt_is_enough_and_comes_no_sooner(database: Database) -> None:
+    job_id = await ask(database)
+    assert await claim(database, job_id, 0)
+    async with database.shared_transaction() as db:
+        assert await jobs.postpone(db, job_id, 1, timedelta(minutes=1), "The server is away.")
+    for _ in range(3):
+        async with database.transaction() as db:
+            await jobs.request_after(db, "clock_sync")
+    assert await keys_that_wait(database) == ["clock_sync"]
+
+
+async def test_only_the_sweep_of_the_platform_goes_before_what_waited_longer(database: Database) -> None:
+    """Those of all tenants could keep mails waiting without end."""
+    first = await ask(database, "send_mail", key="mail")
+    async with database.transaction("acme") as db:
+        await jobs.request(db, "problems_sweep")
+    sweep = await ask(database, "problems_sweep")
+    woken: list[tuple[int, int]] = []
+
+    class NotingQueue:
+        async def enqueue(self, _: str, *, priority: int, job_id: int, **__: Any) -> None:
+            woken.append((priority, job_id))
+
+    assert await wake_due(database, NotingQueue(), jobs.KINDS, QUICK) == 3  # type: ignore[arg-type]
+    assert woken[0] == (0, sweep)
+    assert [one for one in woken if one[0] == 0] == [(0, sweep)]
+    assert woken[1] == (1, first)
 
 
 async def test_a_failed_job_is_retried_by_hand_once_and_by_its_own_workspace_alone(database: Database) -> None:

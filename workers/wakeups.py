@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app import jobs
 from app.accounts.models import WorkerHeartbeat
 from app.db.connecting import connect
-from app.db.session import Database
+from app.db.session import PLATFORM, Database
 from app.pace import Pace
 from workers.ending import end
 from workers.slots import Slots
@@ -51,14 +51,14 @@ async def wake_due(
     database: Database, queue: Queue, names: Collection[str], pace: Pace, busy: jobs.NoPlace = jobs.FREE
 ) -> int:
     """One look. Returns how many jobs were due."""
-    number = 0
-    # SAQ takes the lowest priority first: a sweep waits behind no mail, whenever that was woken.
-    for priority, some in enumerate((jobs.FIRST.intersection(names), set(names) - jobs.FIRST)):
+    # SAQ takes the lowest priority first: the platform's sweep waits behind no mail, whenever that was woken. Those of all tenants could
+    # keep mails waiting without end.
+    turns = ((jobs.FIRST.intersection(names), PLATFORM), (names, None))
+    for priority, (some, workspace) in enumerate(turns):
         async with database.shared_transaction() as db:
-            found = await jobs.due(db, some, pace.stale_after, busy)
+            found = await jobs.due(db, some, pace.stale_after, busy, workspace=workspace)
         await _wake(queue, found, pace, priority)
-        number += len(found)
-    return number
+    return len(found)
 
 
 async def _wake(queue: Queue, found: Collection[tuple[int, int]], pace: Pace, priority: int) -> None:

@@ -1,11 +1,13 @@
 """Each change that may open a problem asks for a look in the same transaction: else it may be found 15 minutes later, or an hour."""
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
 from sqlalchemy import delete, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.accounts.audit import COMMAND_LINE
@@ -205,6 +207,18 @@ async def test_who_changes_something_asks_for_a_look(parts: Parts, change: Chang
 async def forget(database: Database) -> None:
     async with database.shared_transaction() as db:
         await db.execute(delete(Job).where(Job.name == looking.JOB))
+
+
+async def test_an_import_that_fails_says_why_also_where_the_database_is_away() -> None:
+    attempts: list[None] = []
+
+    def away() -> AbstractAsyncContextManager[AsyncSession]:
+        attempts.append(None)
+        raise ConnectionRefusedError
+
+    with pytest.raises(import_due.ImportFailedError):
+        await import_due.import_due(away)
+    assert len(attempts) > 1
 
 
 async def test_an_import_that_fails_asks_as_well(parts: Parts, urls: DatabaseUrls) -> None:

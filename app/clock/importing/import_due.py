@@ -7,7 +7,7 @@ import asyncio
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -65,10 +65,19 @@ async def import_due(
     Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
     """
     try:
-        return await _import_all(open_transaction, now, progress)
-    finally:
-        async with open_transaction() as db:
-            await looking.look_soon(db)
+        total = await _import_all(open_transaction, now, progress)
+    except Exception:
+        # Where the database is away, this fails too: the reader needs the first error.
+        with suppress(Exception):
+            await _ask_for_look(open_transaction)
+        raise
+    await _ask_for_look(open_transaction)
+    return total
+
+
+async def _ask_for_look(open_transaction: Open) -> None:
+    async with open_transaction() as db:
+        await looking.look_soon(db)
 
 
 async def _import_all(open_transaction: Open, now: datetime | None, progress: Progress | None) -> ImportCounts:

@@ -28,7 +28,10 @@ STEPS = ("Connect", "Test", "First sync", "People")
 PEOPLE = 4
 
 ADDABLE = sorted(OPEN_TO["add"])
-_HAS_READ = select(exists().where(SyncRun.status.in_(("succeeded", "partial", "truncated"))))
+# A run that was stopped while it waited is truncated too.
+_HAS_READ = select(
+    exists().where(SyncRun.status.in_(("succeeded", "partial", "truncated")), SyncRun.started_at.is_not(None))
+)
 # How many people the clock has, how many are here, and how many codes have no employee.
 _PEOPLE = select(
     select(func.count())

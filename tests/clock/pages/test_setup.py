@@ -184,6 +184,16 @@ async def test_once_a_sync_has_read_something_nothing_leads_back_to_the_first_on
     assert heading((await alice.get(URL)).text) == "People"
 
 
+async def test_a_run_that_was_stopped_before_it_began_has_read_nothing(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await run(db, "truncated", started_at=None)
+    assert "Continue the set-up" in (await alice.get("/clock")).text
+    assert heading((await alice.get(URL)).text) == "First sync"
+
+
 async def test_strangers_sign_in_and_operators_are_refused(visitor: Browser, sign_in: SignIn) -> None:
     bob = await sign_in("bob")
     assert (await visitor.get(URL)).headers["location"].startswith("/sign-in")
