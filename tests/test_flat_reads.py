@@ -375,7 +375,7 @@ async def test_sweeps_that_are_over_are_found_without_all_other_jobs(parts: Part
         old = "UPDATE jobs SET workspace = 'w' || id % 3001, status = 'done', finished_at = now() - interval '2 days'"
         await db.execute(text(old))
         await db.execute(text("UPDATE jobs SET name = :sweep WHERE id % 2000 = 0"), {"sweep": looking.JOB})
-    await settle(urls, "jobs")
+    await settle(urls, "jobs", "sessions")
     with watch(parts.database.engine) as found:
         await host_jobs.tidy(parts, Claim(1, 1, "main", "housekeeping", {}))
     async with parts.database.shared_transaction() as db:
