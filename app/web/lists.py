@@ -94,7 +94,9 @@ class ListPage:
         self.shown = len(self.rows)
         self.cells = card_marks([column for column in self.columns if column.key in self.visible])
         self.errors = self.asked.errors
-        self.back_query = with_query("", {"back": self.link()})
+        # The address of the list as it stands. Rows name it, so it is made once.
+        self.here = self.link()
+        self.back_query = with_query("", {"back": self.here})
 
     @property
     def pages(self) -> int:
