@@ -5,11 +5,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from app import garbage
 from app.config import Settings, read_settings
 from app.db import embedded
 from app.db.migrate import migrate
 from app.db.session import Database
+from app.main import create_app
+from app.parts import Parts
 from app.secrets import new_key_text
+from app.web.gate import Gate
 
 BASE_URL = "http://testserver"
 
@@ -37,3 +41,10 @@ def settings_in(folder: str) -> Settings:
             "MUSTER_API_RATE": "0",
         }
     )
+
+
+def site_of(parts: Parts) -> Gate:
+    """The portal as `muster serve` has it: what stays is not looked through for garbage, which takes 0.1 to 0.2 s each time."""
+    site = create_app(parts)
+    garbage.spare_what_stays()
+    return site

@@ -11,12 +11,10 @@ from typing import Any
 
 import httpx
 
-from app import garbage
 from app.db.session import Database
-from app.main import create_app
 from app.parts import make_parts
 from app.surveys.authoring.stored import Stored
-from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.arena import BASE_URL, arena, settings_in, site_of
 from tests.benchmarks.crowd import gather_people, settle, token_of
 from tests.benchmarks.turns import Call, Switch, both, switched
 from tests.surveys.calling import QUEUE, RESPOND
@@ -54,8 +52,7 @@ async def main(surveys: int, people: int, rounds: int, turns: int) -> None:
         await settle(database)
         with tempfile.TemporaryDirectory() as folder:
             parts = make_parts(settings_in(folder), database.url)
-            garbage.spare_what_stays()
-            transport = httpx.ASGITransport(app=create_app(parts))
+            transport = httpx.ASGITransport(app=site_of(parts))
             async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
                 await answer(client, plain, conditional, people, turns)
                 await fetch(client, parts.database, rounds, turns)

@@ -11,15 +11,13 @@ import tempfile
 import httpx
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app import garbage
 from app.db.session import Database
-from app.main import create_app
 from app.parts import make_parts
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring.definition import Definition, QuestionDefinition, checked
 from app.surveys.authoring.stored import Stored, load
 from app.surveys.translations import QuestionTexts, SurveyTexts
-from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.arena import BASE_URL, arena, settings_in, site_of
 from tests.benchmarks.crowd import gather_people, settle, token_of
 from tests.benchmarks.turns import Call, Switch, both, switched
 from tests.surveys.authored import ANN, NOW
@@ -80,8 +78,7 @@ async def main(surveys: int, people: int, rounds: int, turns: int) -> None:
         await settle(database)
         with tempfile.TemporaryDirectory() as folder:
             parts = make_parts(settings_in(folder), database.url)
-            garbage.spare_what_stays()
-            transport = httpx.ASGITransport(app=create_app(parts))
+            transport = httpx.ASGITransport(app=site_of(parts))
             async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
                 await answer(client, (plain, several), people, turns)
                 await fetch(client, parts.database, rounds, turns)

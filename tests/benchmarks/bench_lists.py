@@ -18,15 +18,13 @@ import httpx
 from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app import garbage
 from app.accounts.models import ApiToken, Role, Session, User, UserRole
 from app.accounts.roles import BUILT_IN
 from app.clock.punches import daily_totals
 from app.db.session import PLATFORM, Database
-from app.main import create_app
 from app.parts import make_parts
 from app.web import sessions
-from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.arena import BASE_URL, arena, settings_in, site_of
 from tests.clock.mirrored import connect
 
 PEOPLE, TERMINALS, DAYS = 500, 20, 365
@@ -205,8 +203,7 @@ async def main(punches: int, rounds: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             settings = settings_in(folder)
             parts = make_parts(settings, database.url)
-            transport = httpx.ASGITransport(app=create_app(parts))
-            garbage.spare_what_stays()
+            transport = httpx.ASGITransport(app=site_of(parts))
             async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
                 client.cookies.set(sessions.cookie_name(settings), session)
                 missed = await measure(client, "/clock_transactions", PAGES, rounds, bare)

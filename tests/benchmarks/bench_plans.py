@@ -29,12 +29,11 @@ from app.db import embedded
 from app.db.migrate import migrate
 from app.db.session import Database
 from app.jobs import Claim
-from app.main import create_app
 from app.parts import Parts, make_parts
 from app.surveys import jobs as survey_jobs
 from app.web import sessions
 from tests.benchmarks import bench_lists, bench_results, full_house
-from tests.benchmarks.arena import BASE_URL, settings_in
+from tests.benchmarks.arena import BASE_URL, settings_in, site_of
 from tests.benchmarks.explained import Read, watch
 
 # Ten times the rows may make an index one level deeper.
@@ -218,7 +217,7 @@ async def measure(folder: Path, punches: int, only: str) -> dict[str, Measured]:
         settings = settings_in(str(folder))
         parts = make_parts(settings, cluster.app_url)
         stack.push_async_callback(parts.close)
-        transport = httpx.ASGITransport(app=create_app(parts), client=("127.0.0.1", 1))
+        transport = httpx.ASGITransport(app=site_of(parts), client=("127.0.0.1", 1))
         client = httpx.AsyncClient(transport=transport, base_url=BASE_URL, timeout=None)
         client.cookies.set(sessions.cookie_name(settings), "session")
         house = House(parts, await stack.enter_async_context(client), "token", survey, datetime.now(UTC).date())

@@ -12,13 +12,11 @@ import tempfile
 import httpx
 from sqlalchemy import text
 
-from app import garbage
 from app.db.session import Database
-from app.main import create_app
 from app.parts import make_parts
 from app.problems import counting
 from app.web import sessions
-from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.arena import BASE_URL, arena, settings_in, site_of
 from tests.benchmarks.bench_lists import measure, person, timed
 
 MANY = "only_one_punch"
@@ -70,8 +68,7 @@ async def main(problems: int, rounds: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             settings = settings_in(folder)
             parts = make_parts(settings, database.url)
-            transport = httpx.ASGITransport(app=create_app(parts))
-            garbage.spare_what_stays()
+            transport = httpx.ASGITransport(app=site_of(parts))
             async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
                 client.cookies.set(sessions.cookie_name(settings), session)
                 missed = await measure(client, "/problems", PAGES, rounds, bare)

@@ -14,12 +14,10 @@ import time
 import httpx
 from sqlalchemy import select
 
-from app import garbage
 from app.accounts.models import User
 from app.db.session import Database
-from app.main import create_app
 from app.parts import make_parts
-from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.arena import BASE_URL, arena, settings_in, site_of
 from tests.benchmarks.bench_lists import p95, timed
 from tests.benchmarks.crowd import gather_people, let_answer, publish_many, settle, token_of
 from tests.surveys.calling import QUEUE, by_transaction, statements
@@ -73,8 +71,7 @@ async def main(surveys: int, people: int, responses: int, rounds: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             settings = settings_in(folder)
             parts = make_parts(settings, database.url)
-            transport = httpx.ASGITransport(app=create_app(parts))
-            garbage.spare_what_stays()
+            transport = httpx.ASGITransport(app=site_of(parts))
             async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
                 await measure(client, parts.database, rounds, bare, f"{min(FEW, responses)} responses")
                 async with database.transaction() as db:

@@ -27,11 +27,10 @@ from sqlalchemy import text
 
 from app.config import Settings
 from app.db.session import Database
-from app.main import create_app
 from app.parts import Parts, make_parts
 from app.surveys.results import queries, responses, splits, tallies
 from app.web import sessions
-from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.arena import BASE_URL, arena, settings_in, site_of
 from tests.benchmarks.bench_ledger import surveyed
 from tests.benchmarks.bench_lists import p95, person, timed
 from tests.surveys.recording import AT, VALUES, record
@@ -255,7 +254,7 @@ async def _served(site: Any, session: str, settings: Settings) -> AsyncIterator[
 
 
 async def _measured(parts: Parts, session: str, wanted: dict[str, str], sealed: str, rounds: int) -> int:
-    site = create_app(parts)
+    site = site_of(parts)
     # The transport of the pages keeps a whole answer in memory; an export is read over a real socket.
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=site), base_url=BASE_URL) as client:
         client.cookies.set(sessions.cookie_name(parts.settings), session)

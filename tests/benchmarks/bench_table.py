@@ -20,10 +20,9 @@ from sqlalchemy import text
 from app.db import embedded
 from app.db.migrate import migrate
 from app.db.session import Database
-from app.main import create_app
 from app.parts import make_parts
 from tests.benchmarks import bench_results
-from tests.benchmarks.arena import settings_in
+from tests.benchmarks.arena import settings_in, site_of
 from tests.benchmarks.bench_lists import person
 from tests.surveys.drafted import published
 from tests.surveys.recording import AT
@@ -119,7 +118,7 @@ async def main(rows: int, excel: int, kept: Path | None) -> None:
         stack.push_async_callback(parts.close)
         url = f"/surveys/responses?survey={uid}&shape=table"
         last = (AT - timedelta(days=300) + timedelta(seconds=20 * excel)).date()
-        async with bench_results._served(create_app(parts), "session", settings) as client:
+        async with bench_results._served(site_of(parts), "session", settings) as client:
             client.headers["accept-encoding"] = "identity"
             missed = await export(client, "CSV", f"{url}&export=csv")
             missed += await export(client, "JSON Lines", f"{url}&export=jsonl")

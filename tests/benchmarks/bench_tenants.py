@@ -17,10 +17,9 @@ import httpx
 from sqlalchemy import text
 
 from app.db.session import PLATFORM, Database
-from app.main import create_app
 from app.parts import make_parts
 from app.web import sessions
-from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.arena import BASE_URL, arena, settings_in, site_of
 from tests.benchmarks.bench_lists import person, timed
 from tests.benchmarks.explained import watch
 
@@ -122,7 +121,7 @@ async def main(tenants: int, users: int, rounds: int) -> str:
         with tempfile.TemporaryDirectory() as folder:
             settings = settings_in(folder)
             parts = make_parts(settings, database.url)
-            transport = httpx.ASGITransport(app=create_app(parts), client=("127.0.0.1", 1))
+            transport = httpx.ASGITransport(app=site_of(parts), client=("127.0.0.1", 1))
             async with httpx.AsyncClient(transport=transport, base_url=BASE_URL, timeout=None) as client:
                 client.cookies.set(sessions.cookie_name(settings), session)
                 plans = [await _measured(client, parts.database, name, rounds, bare) for name in VIEWS]

@@ -14,12 +14,10 @@ import zlib
 import brotli
 import httpx
 
-from app import garbage
 from app.db.session import Database
-from app.main import create_app
 from app.parts import make_parts
 from app.web import sessions
-from tests.benchmarks.arena import BASE_URL, arena, settings_in
+from tests.benchmarks.arena import BASE_URL, arena, settings_in, site_of
 from tests.benchmarks.bench_lists import fill, person
 
 PUNCHES = 20_000
@@ -78,8 +76,7 @@ async def walked(database: Database, session: str, rounds: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         settings = settings_in(folder)
         parts = make_parts(settings, database.url)
-        transport = httpx.ASGITransport(app=create_app(parts))
-        garbage.spare_what_stays()
+        transport = httpx.ASGITransport(app=site_of(parts))
         async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
             missed = await measure(client, "/sign-in", PAGES["/sign-in"], rounds)
             client.cookies.set(sessions.cookie_name(settings), session)
