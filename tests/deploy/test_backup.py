@@ -1,14 +1,18 @@
 """Backup and restore to a moment with the scripts of `deploy/postgresql/`, on Debian's PostgreSQL 15: what came after is gone, all
-before is there, and the ledger verifies."""
+before is there, the ledger verifies, and the address of the page *Backups* is called."""
 
 import asyncio
 import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -67,8 +71,11 @@ class Server:
     def stop(self, how: str = "fast") -> None:
         postgres15._pg_ctl(self.folder, "-m", how, "-w", "stop")
 
-    def run(self, script: str, *arguments: str) -> None:
-        postgres15._run("env", f"PATH={BINARIES}:{os.environ['PATH']}", str(self.scripts / script), *arguments)
+    def run(self, script: str, *arguments: str, **settings: str) -> None:
+        given = {"PATH": f"{BINARIES}:{os.environ['PATH']}", **settings}
+        postgres15._run(
+            "env", *(f"{name}={value}" for name, value in given.items()), str(self.scripts / script), *arguments
+        )
 
 
 @pytest.fixture
@@ -93,7 +100,10 @@ def test_the_database_is_restored_to_a_moment_and_the_ledger_verifies(server: Se
     asyncio.run(migrate(urls.owner, urlsplit(urls.app).username or ""))
     with psycopg.connect(f"postgresql://{server.place}/postgres", autocommit=True) as db:
         db.execute("ALTER SYSTEM SET synchronous_standby_names = 'db2'")  # without a reload: the backup alone has it
-    server.run("base-backup.sh", str(server.folder / "base"), f"--dbname=postgresql://{server.place}/postgres")
+    with _asked() as (address, paths):
+        to = f"--dbname=postgresql://{server.place}/postgres"
+        server.run("base-backup.sh", str(server.folder / "base"), to, MUSTER_BACKUP_PING=f"{address}/ping/secret")
+    assert paths == ["/ping/secret"], "the address of the page Backups was not called once"
 
     with psycopg.connect(urls.owner, autocommit=True) as db:
         _note(db, "before the moment")
@@ -128,6 +138,26 @@ def test_the_database_is_restored_to_a_moment_and_the_ledger_verifies(server: Se
     for workspace in dump.notes["workspaces"]:
         told = asyncio.run(muster("ledger:verify", "--workspace", workspace, MUSTER_SECRET_KEYS=dump.notes["keys"]))
         assert told.code == 0, told.err
+
+
+@contextmanager
+def _asked() -> Iterator[tuple[str, list[str]]]:
+    """A server that answers 204, and what it is asked for."""
+    paths: list[str] = []
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            paths.append(self.path)
+            self.send_response(HTTPStatus.NO_CONTENT)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as listening:
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.server_port}", paths
+        listening.shutdown()
 
 
 def _note(db: "psycopg.Connection[tuple[datetime, ...]]", act: str) -> None:
