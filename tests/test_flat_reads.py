@@ -283,6 +283,20 @@ _RARE_CODES = """
 INSERT INTO clock_api_logs (method, host, path, query, http_status, duration_ms, bytes, tc_code, excerpt)
 SELECT 'GET', 'h', '/', '', 200, 9, 9, CASE n % 4001 WHEN 0 THEN 'TC-RATE' END, '' FROM generate_series(1, CAST(:many AS int)) AS n
 """
+# Of the second webhook, and a test of it.
+_RARE_CALLS = """
+WITH endpoints AS (
+    INSERT INTO webhook_endpoints (url, types, secret, made_by)
+    SELECT 'https://' || n || '.example/', ARRAY['sync.finished'], '', '' FROM generate_series(1, 2) AS n RETURNING id, url
+), events AS (
+    INSERT INTO webhook_events (endpoint_id, message_id, type, ids, number, status, ended_at)
+    SELECT e.id, 'msg_' || n, CASE n % 4007 WHEN 0 THEN 'webhook.test' ELSE 'sync.finished' END, '{}', 1, 'delivered', now()
+    FROM generate_series(1, CAST(:many AS int)) AS n JOIN endpoints e ON e.url = CASE n % 4001 WHEN 0 THEN 'https://2.example/' ELSE 'https://1.example/' END
+    RETURNING id, endpoint_id
+)
+INSERT INTO webhook_attempts (endpoint_id, event_id, attempt, duration_ms, delivered, http_status, sent)
+SELECT endpoint_id, id, 1, 9, id % 4003 > 0, 204, '{}' FROM events
+"""
 RARE = {
     "/attendance?status=pending": 4,
     "/attendance?kind=overtime": 4,
@@ -295,15 +309,19 @@ RARE = {
     "/admin/jobs?status=failed": 4,
     "/admin/jobs?name=clock_purge": 4,
     "/clock_logs?code=TC-RATE": 4,
+    "/webhooks/log?result=failed": 4,
+    "/webhooks/log?type=webhook.test": 4,
+    "/webhooks/log?webhook=2": 4,
 }
 
 
 @pytest.fixture
 async def long_lists(database: Database, urls: DatabaseUrls) -> None:
     async with database.transaction() as db:
-        for statement in (_STAFF, _MANY_RECORDS, _RARE_ACTS, _RARE_JOBS, _RARE_CODES):
+        for statement in (_STAFF, _MANY_RECORDS, _RARE_ACTS, _RARE_JOBS, _RARE_CODES, _RARE_CALLS):
             await db.execute(text(statement), {"many": 20_000})
-    await settle(urls, "employees", "attendance_records", "audit_entries", "jobs", "clock_api_logs")
+    logs = "clock_api_logs", "webhook_events", "webhook_attempts"
+    await settle(urls, "employees", "attendance_records", "audit_entries", "jobs", *logs)
 
 
 @pytest.mark.usefixtures("long_lists")

@@ -78,6 +78,7 @@ class WebhookEvent(Base):
         ),
         Index("webhook_events_ended", "ended_at", postgresql_where=text("ended_at IS NOT NULL")),
         Index(None, "endpoint_id", "id"),
+        Index("webhook_events_type", "type", "id"),
     )
 
     id: Mapped[Id]
@@ -99,7 +100,12 @@ class WebhookAttempt(Base):
     """One call: the HTTP status, or a sentence that says why there is none. `sent` is the body that went out."""
 
     __tablename__ = "webhook_attempts"
-    __table_args__ = (Index(None, "endpoint_id", "id"), Index(None, "event_id"))
+    __table_args__ = (
+        Index(None, "endpoint_id", "id"),
+        Index(None, "event_id"),
+        # The few that people look for.
+        Index("webhook_attempts_failed", "id", postgresql_where=text("NOT delivered")),
+    )
 
     id: Mapped[Id]
     endpoint_id: Mapped[int] = mapped_column(ForeignKey("webhook_endpoints.id", ondelete="CASCADE"))

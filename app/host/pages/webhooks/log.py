@@ -8,10 +8,11 @@ import msgspec
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import Select, Text, case, cast, select
+from sqlalchemy import BigInteger, ColumnElement, Select, case, literal, not_, select
 
 from app.db.searching import contains
 from app.errors import NotFound
+from app.texts import whole
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
@@ -46,6 +47,18 @@ BASE: Select[Any] = (
     .join(WebhookEvent, WebhookEvent.id == WebhookAttempt.event_id)
     .join(WebhookEndpoint, (WebhookEndpoint.id == WebhookAttempt.endpoint_id) & STANDS)
 )
+
+
+def _with_result(word: str) -> ColumnElement[bool]:
+    """As the index on failed calls has it."""
+    return WebhookAttempt.delivered.is_(True) if word == "delivered" else not_(WebhookAttempt.delivered)
+
+
+def _of_webhook(text: str) -> ColumnElement[bool]:
+    number = whole(text, 18)
+    return WebhookAttempt.endpoint_id == literal(-1 if number is None else number, BigInteger)
+
+
 SPEC = ListSpec(
     name="webhook-log",
     label="calls",
@@ -64,12 +77,12 @@ SPEC = ListSpec(
         Column("message_id", "Event id", lambda row: row.message_id, shown=False, hint="The header webhook-id"),
     ),
     filters=(
-        Filter("result", "Result", lambda value: value == RESULT, kind="select", options=RESULTS),
+        Filter("result", "Result", _with_result, kind="select", options=RESULTS),
         Filter("type", "Event", lambda value: WebhookEvent.type == value, kind="select", options=KINDS),
         Filter(
             "q", "Search", contains(WebhookEndpoint.url, WebhookEvent.message_id), placeholder="Address or event id"
         ),
-        Filter("webhook", "Webhook", lambda value: cast(WebhookAttempt.endpoint_id, Text) == value, kind="hidden"),
+        Filter("webhook", "Webhook", _of_webhook, kind="hidden"),
     ),
     empty=Empty("send", "Nothing was sent yet", "Each call to a receiver appears here, and stays for 30 days."),
     sorts_many=("started_at",),
