@@ -21,8 +21,7 @@ from sqlalchemy import func, select
 
 from app import jobs
 from app.accounts.audit import SYSTEM
-from app.accounts.models import WorkerHeartbeat
-from app.clock.models import Punch, Rejudging
+from app.accounts.models import Job, WorkerHeartbeat
 from app.clock.settings import write_settings
 from app.db.session import Database
 from app.secrets import new_key_text
@@ -49,7 +48,8 @@ async def main(punches: int, rounds: int) -> None:
 
 
 async def judging(database: Database, portal: Portal, session: str, days: int) -> None:
-    """The import of punches, then as many that a new rule makes into records; pages are asked all the time."""
+    """The import of punches, then as many that a new rule makes into records; pages are asked all the time. Both last until the job
+    has ended, so the days are counted in both."""
     await browsing(portal, session, lambda: asyncio.sleep(10))
     alone = await browsing(portal, session, lambda: asyncio.sleep(15))
     async with worker(database):
@@ -57,17 +57,17 @@ async def judging(database: Database, portal: Portal, session: str, days: int) -
         began = time.perf_counter()
         async with database.transaction() as db:
             await jobs.request(db, "clock_import")
-        beside_import = await browsing(portal, session, lambda: until(database, nothing_waits))
+        beside_import = await browsing(portal, session, lambda: until(database, no_import_is_left))
         imported = time.perf_counter() - began
         number = await punched(database, range(PEOPLE, 2 * PEOPLE), days, "T2")
         async with database.transaction() as db:
             await jobs.request(db, "clock_import")
-        await until(database, nothing_waits)
+        await until(database, no_import_is_left)
         began = time.perf_counter()
         async with database.transaction() as db:
             await write_settings(db, SYSTEM, {"default_direction": "undirected"})
         asked = time.perf_counter() - began
-        beside = await browsing(portal, session, lambda: until(database, no_change_is_open))
+        beside = await browsing(portal, session, lambda: until(database, no_import_is_left))
         judged = time.perf_counter() - began
     print(
         f"judging: {number} punches, {asked * 1000:.0f} ms to save the rule; import {number / imported:,.0f} a second,"
@@ -84,17 +84,10 @@ async def a_worker_is_there(database: Database) -> bool:
         return bool(await db.scalar(select(func.count()).select_from(WorkerHeartbeat)))
 
 
-async def nothing_waits(database: Database) -> bool:
-    async with database.transaction() as db:
-        return not await db.scalar(
-            select(func.count()).select_from(select(Punch.id).where(Punch.judge_at <= func.now()).limit(1).subquery())
-        )
-
-
-async def no_change_is_open(database: Database) -> bool:
-    async with database.transaction() as db:
-        left = await db.scalar(select(func.count()).where(Rejudging.finished_at.is_(None)))
-    return not left and await nothing_waits(database)
+async def no_import_is_left(database: Database) -> bool:
+    open_jobs = select(func.count()).where(Job.name == "clock_import", Job.status.in_(("queued", "running")))
+    async with database.shared_transaction() as db:
+        return not await db.scalar(open_jobs)
 
 
 async def until(database: Database, is_so: Callable[[Database], Awaitable[bool]]) -> None:

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import ApiToken, Role, Session, User, UserRole
 from app.accounts.roles import BUILT_IN
+from app.accounts.tokens import SCOPES
 from app.clock.punches import daily_totals
 from app.db.session import PLATFORM, Database
 from app.parts import make_parts
@@ -144,7 +145,7 @@ async def person(db: AsyncSession) -> tuple[str, str]:
     )
     await db.execute(
         insert(ApiToken).values(
-            user_id=user, name="b", token_hash=hashlib.sha256(b"token").digest(), hint="oken", scopes=["clock:read"]
+            user_id=user, name="b", token_hash=hashlib.sha256(b"token").digest(), hint="oken", scopes=list(SCOPES)
         )
     )
     return "session", "token"

@@ -1,6 +1,7 @@
 """What a tick of the schedule costs over many tenants: those of `shared.tenants` with work that is faked as two transactions, all due at
 once and then in their usual turn; and real tenants with the real modules. Milliseconds for each workspace that is looked into, the
-ratio to as many bare transactions in the same run, and after how many ticks the last one was looked into.
+ratio to as many bare transactions in the same run, and after how many ticks the last one was looked into. Then how many looks for
+problems a second one worker makes in real tenants with a time clock.
 
     python -m tests.benchmarks.bench_tick [--tenants 5000] [--real 50]
 """
@@ -15,18 +16,25 @@ from pathlib import Path
 from sqlalchemy import delete, func, insert, select, update
 
 from app import wiring
+from app.accounts.audit import SYSTEM
 from app.accounts.models import Job, Tenant, WorkspaceLook
 from app.accounts.tenants import create_tenant
+from app.clock.settings import write_settings
 from app.db import embedded
 from app.db.migrate import migrate
 from app.db.session import Database
+from app.jobs import CHANNEL, LOOK
 from app.parts import Parts, make_parts
+from app.problems import looking
 from tests.benchmarks.arena import settings_in
+from tests.benchmarks.bench_beside import a_worker_is_there, until, worker
+from tests.clock.mirrored import connect, employ, mirror_person, punch
 from workers.schedule import TICK, Ask, schedule
 
 A_MINUTE = timedelta(minutes=1)
 A_TICK = timedelta(seconds=TICK.lasts_s)
 MOST_TICKS = 2
+LOOKS_S, MANY = 30, 5000
 
 
 async def faked(parts: Parts, _: str) -> datetime | None:
@@ -39,6 +47,40 @@ async def faked(parts: Parts, _: str) -> datetime | None:
 async def bare(database: Database) -> None:
     async with database.shared_transaction() as db:
         await db.execute(select(1))
+
+
+async def looks(parts: Parts, tenants: int) -> bool:
+    """All tenants at once, again and again. Whether one worker makes fewer looks than 5,000 tenants with a time clock ask for."""
+    async with parts.database.shared_transaction() as db:
+        keys = list(await db.scalars(select(Tenant.key)))
+    for key in keys:
+        async with parts.database.transaction(key) as db:
+            await connect(db)
+            await write_settings(db, SYSTEM, {"sync_interval_minutes": 0})
+            for number in range(20):
+                await mirror_person(db, str(number), await employ(db, f"Person {number}"))
+                await punch(db, str(number), "I 08:00, O 12:00, I 13:00, O 17:00")
+    async with worker(parts.database):
+        await until(parts.database, a_worker_is_there)
+        await until(parts.database, nothing_is_asked)  # what making the tenants asked for
+        began, made = time.perf_counter(), 0
+        while time.perf_counter() - began < LOOKS_S:
+            async with parts.database.shared_transaction() as db:
+                await db.execute(insert(Job), [{"workspace": key, "name": LOOK, "key": LOOK} for key in keys])
+                await db.execute(select(func.pg_notify(CHANNEL, "")))
+            await until(parts.database, nothing_is_asked)
+            made += len(keys)
+        rate = made / (time.perf_counter() - began)
+    wanted = MANY / looking.WATCHED_EVERY.total_seconds()
+    print(
+        f"looks for problems: {rate:.1f} a second by one worker in {tenants} tenants; {MANY} tenants ask for {wanted:.1f}"
+    )
+    return rate < wanted
+
+
+async def nothing_is_asked(database: Database) -> bool:
+    async with database.shared_transaction() as db:
+        return not await db.scalar(select(func.count()).where(Job.status.in_(("queued", "running"))))
 
 
 async def floor_ms(database: Database, number: int = 500) -> float:
@@ -85,7 +127,8 @@ async def run(tenants: int, real: int) -> bool:
             await migrate(cluster.owner_url, embedded.APP_ROLE)
             wiring.connect()
             late = await of_rows(parts, tenants)
-            return await of_real_ones(parts, cluster.owner_url, real) or late
+            late = await of_real_ones(parts, cluster.owner_url, real) or late
+            return await looks(parts, real) or late
         finally:
             await parts.close()
             cluster.stop()
@@ -117,7 +160,7 @@ def main() -> None:
     parser.add_argument("--real", type=int, default=50)
     arguments = parser.parse_args()
     if asyncio.run(run(arguments.tenants, arguments.real)):
-        raise SystemExit(f"somebody waited for more than {MOST_TICKS} ticks")
+        raise SystemExit(f"somebody waited for more than {MOST_TICKS} ticks, or for a look")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """A workspace in which everything grew: for so many punches a fifth as many records, a tenth as many audit entries, answers and
-ratings, and runs, calls, jobs and rows set aside."""
+ratings, and runs, calls, jobs, rows set aside, problems, webhooks and mails."""
 
 from datetime import date, timedelta
 
@@ -7,6 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
+from app.problems import counting
 from app.surveys.results import tallies
 from tests.benchmarks import bench_lists, bench_results
 from tests.benchmarks.bench_ledger import surveyed
@@ -73,6 +74,39 @@ SELECT a.id, n, n % 5 + 1, 'web', at, at::date
 FROM (SELECT n, CAST(:first AS date) + n * make_interval(secs => :apart) AS at FROM generate_series(1, CAST(:ratings AS bigint)) AS n) AS made
 JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place FROM applications) AS a ON a.place = n % 20
 """
+# Most were closed in the last 90 days. One in a hundred is open.
+_PROBLEMS = """
+INSERT INTO problems (kind, subject_type, subject_id, severity, title, held_punches, held_people, facts, since, closed_at, closed_by,
+    stands)
+SELECT CASE WHEN n % 50 = 0 THEN 'overlaps' ELSE 'only_one_punch' END, 'person_day', 'e' || n || '/2026-11-22',
+    CASE WHEN n % 50 = 0 THEN 'critical' ELSE 'warning' END, 'Horvat ' || n || ': one punch', 1 + n % 3, 1,
+    jsonb_build_object('code', n::text, 'name', 'Horvat ' || n, 'department', 'Department ' || n % 40, 'terminal', 'T' || n % 20),
+    at, CASE WHEN n % 100 > 0 THEN at + interval '1 hour' END, CASE WHEN n % 100 > 0 THEN 'person' END, n % 100 = 0
+FROM (SELECT n, now() - n * make_interval(secs => :apart / 5) AS at FROM generate_series(1, CAST(:problems AS bigint)) AS n) AS made
+"""
+_CHANGES = """
+INSERT INTO problem_changes (problem_id, at, what) SELECT id, since, 'opened' FROM problems
+UNION ALL SELECT id, closed_at, 'closed' FROM problems WHERE closed_at IS NOT NULL
+"""
+_WEBHOOKS = """
+INSERT INTO webhook_endpoints (url, types, active, secret, made_by)
+SELECT 'https://' || n || '.example/', ARRAY['punch.outcome_changed'], n = 1, '', 'B' FROM generate_series(1, 2) AS n
+"""
+# Of the last 30 days. Nearly all are of the first webhook; nothing waits.
+_EVENTS = """
+INSERT INTO webhook_events (endpoint_id, message_id, type, ids, number, at, status, attempts, ended_at)
+SELECT CASE WHEN n % 10007 = 0 THEN 2 ELSE 1 END, 'msg_' || n, 'punch.outcome_changed', ARRAY[n::text], 1, at, 'delivered', 1, at
+FROM (SELECT n, now() - n * make_interval(secs => :apart / 15) AS at FROM generate_series(1, CAST(:events AS bigint)) AS n) AS made
+"""
+_ATTEMPTS = """
+INSERT INTO webhook_attempts (endpoint_id, event_id, attempt, started_at, duration_ms, delivered, http_status, sent)
+SELECT endpoint_id, id, 1, at, 40, id % 1009 > 0, CASE WHEN id % 1009 > 0 THEN 204 ELSE 500 END, '{}' FROM webhook_events ORDER BY at
+"""
+_MAILS = """
+INSERT INTO outgoing_mails (workspace, kind, message_key, user_id, status, created_at, due_at, expires_at, ended_at)
+SELECT 'main', 'problem', gen_random_uuid()::text, NULL, 'sent', at, at, at + interval '1 day', at
+FROM (SELECT n, now() - n * make_interval(secs => :apart / 15) AS at FROM generate_series(1, CAST(:mails AS bigint)) AS n) AS made
+"""
 # What an import leaves of a punch: most are of a record, some were settled, some are gone from the server.
 _IMPORTED = {
     "host_attendance_id": "CASE WHEN n % 31 > 0 AND n % 53 > 0 AND n % 1009 > 0 AND n <= :punches * 0.995 THEN 1 + n / 5 END",
@@ -97,16 +131,29 @@ async def fill(database: Database, punches: int, today: date) -> str:
 
 
 async def _grow(db: AsyncSession, first: date, punches: int) -> None:
-    numbers = {"records": 5, "audit": 10, "runs": 1000, "calls": 100, "aside": 1000, "jobs": 100, "ratings": 10}
+    parts = {
+        "records": (5, _RECORDS),
+        "audit": (10, _AUDIT),
+        "runs": (1000, _RUNS),
+        "calls": (100, _CALLS),
+        "aside": (1000, _ASIDE),
+        "jobs": (100, _JOBS),
+        "ratings": (10, _RATINGS),
+        "problems": (100, _PROBLEMS),
+        "events": (50, _EVENTS),
+        "mails": (100, _MAILS),
+    }
     await db.execute(text(_HOST), {"people": PEOPLE})
-    for statement in (_BOUND, _IGNORED, _APPS):
+    for statement in (_BOUND, _IGNORED, _APPS, _WEBHOOKS):
         await db.execute(text(statement))
     await db.execute(text(_LOCKS), {"first": first})
-    for (name, part), statement in zip(
-        numbers.items(), (_RECORDS, _AUDIT, _RUNS, _CALLS, _ASIDE, _JOBS, _RATINGS), strict=True
-    ):
+    for name, (part, statement) in parts.items():
         number = punches // part
-        await db.execute(text(statement), {"first": first, name: number, "apart": DAYS * 86400 / number})
+        given = {"first": first, name: number, "apart": DAYS * 86400 / number}
+        await db.execute(text(statement), {key: one for key, one in given.items() if f":{key}" in statement})
+    for statement in (_CHANGES, _ATTEMPTS):
+        await db.execute(text(statement))
+    await counting.count_again(db, ["only_one_punch", "overlaps"])
 
 
 async def _answer(database: Database, db: AsyncSession, first: date, answers: int) -> str:
