@@ -26,12 +26,12 @@ PLAIN: list[dict[str, Any]] = [
 CONDITIONAL = [PLAIN[0]] + [
     {**one, "show_if": {"question": number, "is": "in", "values": ["Yes"]}} for number, one in enumerate(PLAIN[1:], 1)
 ]
-# The same surveys with their conditions and without, by turns.
+# The same surveys with their conditions and without, by turns. A process reads a survey again only when its revision is another.
 _KEEP = "CREATE TABLE kept_details AS SELECT key, details FROM survey_questions"
-_TAKE = "UPDATE survey_questions SET details = NULL", "UPDATE surveys SET needs = '{}'"
+_TAKE = "UPDATE survey_questions SET details = NULL", "UPDATE surveys SET needs = '{}', revision = revision + 1"
 _GIVE = (
     "UPDATE survey_questions q SET details = k.details FROM kept_details k WHERE k.key = q.key",
-    "UPDATE surveys SET needs = '{conditions}'",
+    "UPDATE surveys SET needs = '{conditions}', revision = revision + 1",
 )
 
 

@@ -24,14 +24,17 @@ from tests.surveys.authored import ANN, NOW
 from tests.surveys.calling import QUEUE, RESPOND
 
 LANGUAGES = {"ar": ("نعم", "لا"), "de": ("Ja", "Nein"), "tr": ("Evet", "Hayır")}
-# The same surveys with their translations and without, by turns.
+# The same surveys with their translations and without, by turns. A process reads a survey again only when its revision is another.
 _KEEP = (
     "CREATE TABLE kept_texts AS SELECT id, translations FROM surveys",
     "CREATE TABLE kept_question_texts AS SELECT key, translations FROM survey_questions",
 )
-_TAKE = "UPDATE surveys SET translations = NULL", "UPDATE survey_questions SET translations = NULL"
+_TAKE = (
+    "UPDATE surveys SET translations = NULL, revision = revision + 1",
+    "UPDATE survey_questions SET translations = NULL",
+)
 _GIVE = (
-    "UPDATE surveys s SET translations = k.translations FROM kept_texts k WHERE k.id = s.id",
+    "UPDATE surveys s SET translations = k.translations, revision = revision + 1 FROM kept_texts k WHERE k.id = s.id",
     "UPDATE survey_questions q SET translations = k.translations FROM kept_question_texts k WHERE k.key = q.key",
 )
 

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM
 from app.surveys import languages_shown
-from app.surveys.asking import pacing, situations
+from app.surveys.asking import items, pacing, situations
 from app.surveys.asking.respondent import Respondent, Transactions
 from app.surveys.asking.situations import Published, Situation
 from app.surveys.item import Item
@@ -220,7 +220,7 @@ async def _present(
     """The words of what lives in this workspace, in the languages of the person. A survey that went meanwhile is missing, and is not noted."""
     workspace, languages = where
     here = [one for one in chosen if one.offer.workspace == workspace]
-    words = await situations.items(db, [one.id for one in here], languages)
+    words = await items.read(db, [one.id for one in here], languages)
     there = [one for one in here if one.id in words]
     first = there[0] if there and there[0] is chosen[0] else None
     await note(db, first, [one for one in there if one is not first])

@@ -3,7 +3,7 @@
 The judging is pacing's.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,36 +13,28 @@ import msgspec
 from sqlalchemy import (
     BigInteger,
     Label,
-    Text,
     and_,
     bindparam,
-    case,
-    exists,
     func,
-    null,
-    or_,
     select,
     text,
     true,
     type_coerce,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.sql import FromClause
-from sqlalchemy.sql.elements import ColumnElement, KeyedColumnElement
+from sqlalchemy.sql.elements import KeyedColumnElement
 from sqlalchemy.types import NullType
 
 from app.db.direct import Compiled, driver
 from app.db.session import workspace_of
-from app.surveys import question_details
-from app.surveys.asking import opting_out
+from app.surveys.asking import items, opting_out
 from app.surveys.asking.pacing import Gap, Offer, PromptHistory
 from app.surveys.item import Item
 from app.surveys.ledger import people
 from app.surveys.ledger.evidence import Key
-from app.surveys.ledger.spoken import question_in
-from app.surveys.models import LanguageShown, PersonKey, PromptState, Question, Response, Survey
-from app.surveys.translations import candidates, survey_texts
+from app.surveys.models import PersonKey, PromptState, Response, Survey
+from app.surveys.translations import candidates
 from app.surveys.words import Shown
 
 
@@ -91,33 +83,7 @@ def _as_it_comes(array: KeyedColumnElement[Any]) -> Label[Any]:
 _user = bindparam("user", type_=BigInteger)
 # The tables themselves: selecting a model's attributes costs twice as much for each row.
 _number = people.number()
-_survey, _asked, _row, _state, _key = (kind.__table__ for kind in (Survey, Question, Response, PromptState, PersonKey))
-_seen = LanguageShown.__table__
-# The first of the tags that would do (`translations.candidates`) which the survey has; null for a survey that has no other language than
-# its own, without a look at the tags.
-_wanted = func.unnest(bindparam("tags", type_=ARRAY(Text))).table_valued("tag", with_ordinality="place")
-_wanted = _wanted.render_derived(name="wanted")
-_chosen = (
-    select(_wanted.c.tag)
-    .where(or_(_wanted.c.tag == _survey.c.language, _survey.c.translations.has_key(_wanted.c.tag)))
-    .order_by(_wanted.c.place)
-    .limit(1)
-    .scalar_subquery()
-)
-_spoken = (
-    select(
-        case((_survey.c.translations.is_(None), null()), else_=func.coalesce(_chosen, _survey.c.language)).label("tag")
-    )
-    .correlate(_survey)
-    .lateral("spoken")
-)
-
-
-def _in_it(table: FromClause) -> ColumnElement[Any]:
-    """What of its translations is in the chosen language."""
-    return table.c.translations.op("->", return_type=JSONB())(_spoken.c.tag)
-
-
+_survey, _row, _state, _key = (kind.__table__ for kind in (Survey, Response, PromptState, PersonKey))
 _optional = _survey.alias("optional")
 _recent = (
     select(_optional.c.uid, func.max(_state.c.last_shown_at).label("at"))
@@ -147,45 +113,6 @@ _STATE = (
 )
 _SITUATION = (_survey.c.id, _survey.c.content_hash, _survey.c.wording_id, *_OFFER, *_STATE)
 _AT_OFFER, _AT_STATE = slice(3, 3 + len(_OFFER)), slice(3 + len(_OFFER), len(_SITUATION))
-_questions = (
-    select(
-        func.jsonb_agg(
-            aggregate_order_by(
-                func.jsonb_build_array(
-                    _asked.c.key,
-                    _asked.c.label,
-                    _asked.c.type,
-                    _asked.c.options,
-                    _asked.c.required,
-                    _asked.c.details,
-                    _in_it(_asked),
-                ),
-                _asked.c.position,
-            ),
-            type_=JSONB,
-        )
-    )
-    .where(_asked.c.survey_id == _survey.c.id)
-    .correlate(_survey, _spoken)
-    .scalar_subquery()
-    .label("questions")
-)
-_WORDS = (
-    _survey.c.title,
-    _survey.c.type,
-    _survey.c.message,
-    _survey.c.closing_html,
-    _survey.c.anonymity,
-    _survey.c.split,
-    _survey.c.category,
-    _survey.c.language,
-    _spoken.c.tag,
-    _in_it(_survey).label("texts"),
-    exists()
-    .where(_seen.c.survey_id == _survey.c.id, _seen.c.version == _survey.c.version, _seen.c.language == _spoken.c.tag)
-    .label("was_shown"),
-    _questions,
-)
 _SHOWN = and_(_state.c.survey_id == _survey.c.id, _state.c.version == _survey.c.version, _state.c.user_id == _user)
 _ANSWERED = and_(_row.c.survey_id == _survey.c.id, _row.c.version == _survey.c.version, _row.c.user_id == _number)
 _PUBLISHED = Compiled(
@@ -197,26 +124,13 @@ _PUBLISHED = Compiled(
 )
 _PERSON = (people.number_to_be().label("person"), _key.c.id.label("key_id"), _key.c.sealed_key)
 _ONE = Compiled(
-    select(*_SITUATION, *_WORDS, _survey.c.unnoted_version, *_PERSON)
+    select(*_SITUATION, *items.WORDS, _survey.c.unnoted_version, *_PERSON)
     .select_from(_survey)
-    .join(_spoken, true())
+    .join(items.SPOKEN, true())
     .outerjoin(_state, _SHOWN)
     .outerjoin(_row, _ANSWERED)
     .outerjoin(_key, and_(_key.c.user_id == _number, _key.c.erased_at.is_(None)))
     .where(_survey.c.uid == bindparam("uid"), _survey.c.deleted_at.is_(None))
-)
-_ITEMS = Compiled(
-    select(
-        _survey.c.id,
-        _survey.c.uid,
-        _survey.c.version,
-        _survey.c.content_hash,
-        _survey.c.enforcement,
-        _survey.c.ends_at,
-        *_WORDS,
-    )
-    .join(_spoken, true())
-    .where(_survey.c.id == func.any(bindparam("ids", type_=ARRAY(BigInteger))))
 )
 
 
@@ -235,15 +149,7 @@ async def one(db: AsyncSession, user_id: int, uid: UUID, languages: Iterable[str
         return None
     key = None if row.key_id is None else Key(row.key_id, row.person, row.sealed_key)
     noted = row.version != row.unnoted_version
-    return Met(_situation(row, workspace_of(db)), _item(row, workspace_of(db)), row.person, key, noted)
-
-
-async def items(db: AsyncSession, ids: Sequence[int], languages: Iterable[str]) -> dict[int, Item]:
-    """What a person meets of these surveys, by the numbers of their rows. `languages` as in `one`."""
-    if not ids:
-        return {}
-    rows = await _ITEMS.rows(driver(db), {"ids": list(ids), "tags": candidates(languages)})
-    return {row.id: _item(row, workspace_of(db)) for row in rows}
+    return Met(_situation(row, workspace_of(db)), items.item_of(row, workspace_of(db)), row.person, key, noted)
 
 
 def gap(hours: int, *read: Published) -> Gap:
@@ -254,36 +160,4 @@ def gap(hours: int, *read: Published) -> Gap:
 def _situation(row: Any, workspace: str) -> Situation:
     return Situation(
         row.id, Offer(workspace, *row[_AT_OFFER]), PromptHistory(*row[_AT_STATE]), row.content_hash, row.wording_id
-    )
-
-
-def _item(row: Any, workspace: str) -> Item:
-    texts = survey_texts(row.texts)
-    nothing: dict[str, Any] | None = None if row.texts is None else {}
-    said = {"title": texts.title, "message": texts.message, "closing_html": texts.closing_html}
-    return Item(
-        workspace=workspace,
-        survey=row.uid,
-        version=row.version,
-        content_hash=row.content_hash,
-        type=row.type,
-        enforcement=row.enforcement,
-        title=texts.title or row.title,
-        message_html=texts.message or row.message,
-        category=row.category,
-        ends_at=row.ends_at,
-        questions=tuple(
-            question_in(
-                (UUID(key), label, kind, tuple(options), required, question_details.read(details)), said_in or nothing
-            )
-            for key, label, kind, options, required, details, said_in in row.questions or ()
-        ),
-        closing_html=texts.closing_html or row.closing_html,
-        language=row.tag or row.language,
-        own_language=row.language,
-        has_translations=row.tag is not None,
-        own=frozenset(name for name, one in said.items() if not one) if row.texts is not None else frozenset(),
-        is_first_in=row.texts is not None and not row.was_shown,
-        anonymity=row.anonymity,
-        split=row.split,
     )

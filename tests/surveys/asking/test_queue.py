@@ -11,6 +11,7 @@ from app.accounts import policies
 from app.db.session import Database
 from app.parts import Parts
 from app.surveys.api.respondent import respondent_of
+from app.surveys.asking import items
 from app.surveys.asking import queue as asking
 from app.surveys.authoring.stored import Stored
 from app.surveys.models import PromptState, Survey
@@ -91,8 +92,9 @@ async def test_what_went_out_behind_another_is_shown_first_later_and_both_are_ke
 
 
 async def test_it_is_noted_once_and_in_the_statement_that_counts(nora: App, database: Database) -> None:
-    for number in range(3):
-        await publish(database, f"Number {number}", enforcement="required")
+    surveys = [await publish(database, f"Number {number}", enforcement="required") for number in range(3)]
+    async with database.transaction() as db:
+        await items.read(db, [one.id for one in surveys], ())  # the process knows their words
     await nora.get("/v1/api/me/apps")  # notes that the token was used
     since = []
     for _ in range(2):
@@ -217,8 +219,8 @@ async def test_an_archived_survey_still_starts_the_gap(nora: App, database: Data
 
 async def test_a_call_needs_four_statements_of_one_transaction(nora: App, database: Database) -> None:
     for number in range(6):
-        await publish(database, f"Number {number}")
-    await nora.queue()  # notes that the token was used
+        await publish(database, f"Number {number}", cooldown_days=0)
+    await nora.queue()  # notes that the token was used, and reads the words of these surveys
     with statements(database) as sent:
         await nora.queue()
     assert by_transaction(sent) == [4]
