@@ -10,16 +10,32 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Select, Uuid, and_, cast, func, literal, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    SQLColumnExpression,
+    Text,
+    Uuid,
+    and_,
+    case,
+    cast,
+    func,
+    literal,
+    or_,
+    select,
+    true,
+)
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.surveys.anonymous.models import AnonymousResult
 from app.surveys.ledger.chain import BETWEEN
 from app.surveys.models import LedgerChange
-from app.surveys.results import breakdowns, tallies
-from app.surveys.results.breakdowns import Breakdown
+from app.surveys.results import breakdowns, number_counts
+from app.surveys.results.breakdowns import MOST_BARS, Breakdown
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.number_counts import NumberCount
 from app.surveys.results.splits import OTHERS, Split, split_by
 from app.surveys.words import Names
 
@@ -27,7 +43,13 @@ NOT_KNOWN = "Not known"
 EVERYBODY = "Everybody"
 # Texts of one question that a survey's page shows.
 MOST_TEXTS = 10
+# One more than an Excel file takes: the page offers other files then.
+MOST_COUNTED = 100_001
 _JOINED = "+"
+_GROUP_KEY: ColumnElement[str] = case(
+    (AnonymousResult.joined, literal(_JOINED, Text)),
+    else_=literal("=", Text) + func.coalesce(AnonymousResult.grouped, ""),
+)
 _COLUMNS = (
     AnonymousResult.question_key,
     AnonymousResult.grouped,
@@ -40,12 +62,14 @@ _COLUMNS = (
 @dataclass(frozen=True, slots=True)
 class AnonymousOutcome:
     """`closed_at` None: the version is still open. `ballots` is how many answered, `rows` have question_key, grouped, joined, choice and
-    people, without what people wrote; `texts` are some of that by question, with how many wrote just that, in no order.
-    `answers` counts the rows of `listed`."""
+    people, without what people wrote and without numbers; `numbers` are those by question, and `numbers_by_group` by group, too; `texts` are some of that by question, with how many wrote just that, in no order.
+    `answers` counts the rows of `listed`, MOST_COUNTED at most."""
 
     closed_at: datetime | None = None
     ballots: int = 0
     rows: Sequence[Any] = field(default_factory=list)
+    numbers: Mapping[UUID, NumberCount] = field(default_factory=dict)
+    numbers_by_group: Mapping[tuple[str | None, UUID], NumberCount] = field(default_factory=dict)
     texts: Mapping[UUID, Sequence[tuple[str, int]]] = field(default_factory=dict)
     answers: int = 0
 
@@ -55,10 +79,17 @@ class AnonymousOutcome:
 
     def breakdowns(self, questions: Iterable[AskedQuestion]) -> tuple[Breakdown, ...]:
         """All groups together."""
-        of: dict[UUID, Counter[str]] = defaultdict(Counter)
+        of: dict[UUID, dict[str, int]] = defaultdict(Counter)
         for row in self.rows:
             of[row.question_key][row.choice] += row.people
-        return tuple(breakdowns.breakdown(one, of[one.key]) for one in questions)
+        few, spreads = number_counts.told_apart(self.numbers)
+        of |= few
+        return tuple(
+            breakdowns.spread_out(one, spreads[one.key])
+            if one.key in spreads
+            else breakdowns.breakdown(one, of[one.key])
+            for one in questions
+        )
 
     def split(self) -> Split:
         """By the keys of `group_names`: a department may be called as the groups that stand together."""
@@ -68,7 +99,10 @@ class AnonymousOutcome:
             group = _key_of_group(row)
             of[group, row.question_key][row.choice] = row.people
             sizes[group] = max(sizes[group], row.people)
-        return Split(sorted(sizes.items(), key=lambda one: (one[0] == _JOINED, -one[1], one[0])), of)
+        few, spreads = number_counts.told_apart(self.numbers_by_group)
+        of |= few
+        groups = sorted(sizes.items(), key=lambda one: (one[0] == _JOINED, -one[1], one[0]))
+        return Split(groups, of, spreads=spreads)
 
     def group_names(self, names: Mapping[str, str]) -> Mapping[str, str]:
         """What a page calls the groups of `split`."""
@@ -78,9 +112,11 @@ class AnonymousOutcome:
 async def read(
     db: AsyncSession, survey_id: int, version: int, questions: Sequence[AskedQuestion], *, texts: int = MOST_TEXTS
 ) -> AnonymousOutcome:
-    """Three statements. At most so many `texts` of each question."""
+    """Three statements, and two for numbers where there are any. At most so many `texts` of each question."""
     written = [one.key for one in questions if one.type == "free_text"]
-    answers = select(func.count()).where(*_answers(survey_id, version, [one.key for one in questions]))
+    numbers = number_counts.asked_for(questions)
+    every = select(AnonymousResult.id).where(*_answers(survey_id, version, [one.key for one in questions]))
+    answers = select(func.count()).select_from(every.limit(MOST_COUNTED).subquery())
     change = select(LedgerChange.recorded_at, LedgerChange.ballots, answers.scalar_subquery().label("answers")).where(
         LedgerChange.survey_id == survey_id, LedgerChange.version == version, LedgerChange.kind == "closed"
     )
@@ -88,13 +124,40 @@ async def read(
     if closed is None:
         return AnonymousOutcome()
     counted = select(*_COLUMNS).where(
-        *_of(survey_id, version), or_(AnonymousResult.choice == "", AnonymousResult.question_key.not_in(written))
+        *_of(survey_id, version),
+        or_(AnonymousResult.choice == "", AnonymousResult.question_key.not_in([*written, *numbers])),
     )
     rows = (await db.execute(counted.order_by(AnonymousResult.id))).all()
     said: dict[UUID, list[tuple[str, int]]] = defaultdict(list)
     for key, text, people in await db.execute(_some_texts(survey_id, version, written, texts)):
         said[key].append((text, people))
-    return AnonymousOutcome(closed.recorded_at, closed.ballots, rows, said, closed.answers)
+    whole = await _numbers(db, _of(survey_id, version), literal("", Text), numbers)
+    by_group = await _numbers(db, _of(survey_id, version), _GROUP_KEY, numbers)
+    return AnonymousOutcome(
+        closed.recorded_at,
+        closed.ballots,
+        rows,
+        {key: one for (_, key), one in whole.items()},
+        by_group,
+        said,
+        closed.answers,
+    )
+
+
+async def _numbers(
+    db: AsyncSession, which: Sequence[ColumnElement[bool]], part: SQLColumnExpression[Any], questions: Sequence[UUID]
+) -> Mapping[tuple[Any, UUID], NumberCount]:
+    """By part and question. No statement where no question is asked for."""
+    if not questions:
+        return {}
+    columns: tuple[Any, ...] = (
+        part.label("part"),
+        AnonymousResult.question_key,
+        AnonymousResult.choice,
+        AnonymousResult.people,
+    )
+    given = select(*columns).where(*which, AnonymousResult.question_key.in_(questions))
+    return await number_counts.read(db, given, MOST_BARS)
 
 
 def _some_texts(survey_id: int, version: int, written: Sequence[UUID], most: int) -> Select[Any]:
@@ -136,17 +199,25 @@ def _of(survey_id: int, version: int) -> tuple[ColumnElement[bool], ...]:
 
 
 async def choices_by_version(
-    db: AsyncSession, survey: Any, versions: Collection[int], apart: Collection[UUID] = ()
+    db: AsyncSession, survey_id: int, versions: Collection[int], apart: Collection[UUID]
 ) -> Sequence[Any]:
-    """Answers of several versions of any survey, a row of `surveys`: rows of (version, question_key, choice, people), all groups together.
-    Of a named one, questions that are `apart` have none."""
-    if survey.anonymity != "anonymous":
-        counted: Sequence[Any] = (await db.execute(tallies.by_version(survey.id, versions, apart))).all()
-        return counted
+    """Answers of several versions: rows of (version, question_key, choice, people), all groups together. Questions that are `apart` have
+    none."""
     keys = (AnonymousResult.version, AnonymousResult.question_key, AnonymousResult.choice)
     summed = cast(func.sum(AnonymousResult.people), Integer)
-    which = AnonymousResult.survey_id == survey.id, AnonymousResult.version.in_(versions)
+    which = *_of_versions(survey_id, versions), AnonymousResult.question_key.not_in(apart)
     return (await db.execute(select(*keys, summed).where(*which).group_by(*keys))).all()
+
+
+async def numbers_by_version(
+    db: AsyncSession, survey_id: int, versions: Collection[int], questions: Sequence[UUID]
+) -> Mapping[tuple[int, UUID], NumberCount]:
+    """Answers to number questions by version and question, all groups together."""
+    return await _numbers(db, _of_versions(survey_id, versions), AnonymousResult.version, questions)
+
+
+def _of_versions(survey_id: int, versions: Collection[int]) -> tuple[ColumnElement[bool], ...]:
+    return AnonymousResult.survey_id == survey_id, AnonymousResult.version.in_(versions)
 
 
 def group_name(row: Any, names: Mapping[str, str]) -> str:
@@ -159,7 +230,7 @@ def group_name(row: Any, names: Mapping[str, str]) -> str:
 
 
 def _key_of_group(row: Any) -> str:
-    """No name of a group can be the key of those that stand together."""
+    """No name of a group can be the key of those that stand together. _GROUP_KEY says the same."""
     return _JOINED if row.joined else f"={row.grouped or ''}"
 
 

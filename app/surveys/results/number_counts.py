@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy import Numeric, Select, Subquery, case, cast, func, select
@@ -17,6 +17,7 @@ from app.surveys.results.breakdowns import MOST_BARS, RANGES, Middle, Spread, ha
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.tallies import TallyScope
 
+K = TypeVar("K")
 # A question may have had another type in an earlier version.
 _NUMBER = r"^-?\d+(\.\d+)?$"
 
@@ -37,6 +38,12 @@ class NumberCount:
 
 def asked_for(questions: Iterable[AskedQuestion]) -> list[UUID]:
     return [one.key for one in questions if one.type == "number"]
+
+
+def told_apart(counted: Mapping[K, NumberCount]) -> tuple[dict[K, dict[str, int]], dict[K, Spread]]:
+    """People by choice where different numbers are few, and the spreads of the others."""
+    few = {key: dict(one.choices) for key, one in counted.items() if one.choices}
+    return few, {key: one.spread for key, one in counted.items() if not one.choices}
 
 
 async def of_versions(

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.surveys.results import anonymous, number_counts
+from app.surveys.results import anonymous, number_counts, tallies
 from app.surveys.results.breakdowns import Breakdown, Spread, breakdown, spread_out
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.tallies import TallyScope
@@ -32,12 +32,14 @@ async def read(
 ) -> ChoicesByVersion:
     """Of any survey, a row of `surveys`."""
     found: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
-    numbers = number_counts.asked_for(questions) if survey.anonymity != "anonymous" else []
-    for version, question, choice, people in await anonymous.choices_by_version(db, survey, versions, numbers):
+    numbers = number_counts.asked_for(questions)
+    if survey.anonymity == "anonymous":
+        rows = await anonymous.choices_by_version(db, survey.id, versions, numbers)
+        counted = await anonymous.numbers_by_version(db, survey.id, versions, numbers)
+    else:
+        rows = (await db.execute(tallies.by_version(survey.id, versions, numbers))).all()
+        counted = await number_counts.of_versions(db, TallyScope(survey.id), numbers, versions)
+    for version, question, choice, people in rows:
         found[version, question][choice] = people
-    counted = await number_counts.of_versions(db, TallyScope(survey.id), numbers, versions)
-    choices: Mapping[tuple[int, UUID], Mapping[str, int]] = {
-        **found,
-        **{key: one.choices for key, one in counted.items() if one.choices},
-    }
-    return ChoicesByVersion(choices, {key: one.spread for key, one in counted.items() if not one.choices})
+    few, spreads = number_counts.told_apart(counted)
+    return ChoicesByVersion({**found, **few}, spreads)

@@ -38,7 +38,7 @@ from app import jobs
 from app.accounts.models import Tenant, User
 from app.surveys.models import WHOLE, Answer, KeptSplit, LedgerChange, LedgerHead, LedgerPerson, PersonKey, Response
 from app.surveys.results import breakdowns, number_counts, table
-from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, Middle
+from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, Middle, Spread
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.number_counts import NumberCount
 from app.surveys.results.queries import OUTCOME
@@ -91,15 +91,18 @@ _ALL_OF_FEW = LedgerStretch(is_few=True)
 class Split:
     """`groups` are names, largest first (None: not known), with their people; `of` finds what a question came to in a group.
     `counted_at` is None for a live count; `to_now` tells that a kept one has what came since. `middles` are of numbers in a kept count,
-    which does not keep each of very many."""
+    which does not keep each of very many; `spreads` are of very many numbers that were counted just now."""
 
     groups: Sequence[tuple[str | None, int]]
     of: Mapping[tuple[str | None, UUID], Mapping[str, int]]
     counted_at: datetime | None = None
     to_now: bool = False
     middles: Mapping[tuple[str | None, UUID], Middle] = field(default_factory=dict)
+    spreads: Mapping[tuple[str | None, UUID], Spread] = field(default_factory=dict)
 
     def breakdown(self, question: AskedQuestion, group: str | None) -> Breakdown:
+        if spread := self.spreads.get((group, question.key)):
+            return breakdowns.spread_out(question, spread)
         found = breakdowns.breakdown(question, self.of.get((group, question.key), {}))
         kept = self.middles.get((group, question.key))
         return replace(found, middle=kept) if kept else found

@@ -1,9 +1,12 @@
 """How results of an anonymous version are read: groups under their keys, few texts, and a list that does not grow with the square."""
 
+import random
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
 from sqlalchemy import insert, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,8 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.parts import Parts
 from app.surveys.anonymous.models import AnonymousResult
 from app.surveys.authoring.stored import Stored
-from app.surveys.results import anonymous
+from app.surveys.results import anonymous, of_versions
 from app.surveys.results.anonymous import MOST_TEXTS, AnonymousOutcome
+from app.surveys.results.breakdowns import breakdown
 from app.surveys.results.figures import AskedQuestion
 from tests.surveys.anonymous.team import MOOD, WORDS, ask_crew, crew, end
 
@@ -104,3 +108,47 @@ async def rows_looked_at(db: AsyncSession, statement: Any) -> int:
 
 def _parts(plan: dict[str, Any]) -> Sequence[dict[str, Any]]:
     return [plan, *(deeper for one in plan.get("Plans", ()) for deeper in _parts(one))]
+
+
+async def closed_with_numbers(
+    parts: Parts, given: dict[tuple[str | None, bool], Counter[str]]
+) -> tuple[Stored, AskedQuestion]:
+    """A version that was closed, with the numbers that people of each group gave."""
+    await crew(parts.database, ["A"] * 10)
+    survey = await ask_crew(parts.database, questions=[{"label": "How many?", "type": "number"}], split="department")
+    await end(parts, survey)
+    question = AskedQuestion(survey.questions[0].key, "How many?", "number")
+    values = [
+        {
+            "survey_id": survey.id, "version": 1, "question_key": question.key,
+            "grouped": group, "joined": joined, "choice": choice, "people": people,
+        }
+        for (group, joined), counted in given.items()
+        for choice, people in {"": counted.total(), **counted}.items()
+    ]  # fmt: skip
+    async with parts.database.transaction() as db:
+        await db.execute(insert(AnonymousResult), values)
+    return survey, question
+
+
+@pytest.mark.parametrize("most", [3, 400])
+async def test_numbers_are_counted_by_the_database_together_and_by_group(parts: Parts, most: int) -> None:
+    """However many different ones there are, each result is what the pure breakdown makes of every single number."""
+    dice = random.Random(most)
+    groups = {"=A": ("A", False), "=": ("", False), "+": (None, True)}
+    given = {group: Counter(str(dice.randrange(most)) for _ in range(200)) for group in groups.values()}
+    survey, question = await closed_with_numbers(parts, given)
+    together = sum(given.values(), Counter[str]())
+    async with parts.database.transaction() as db:
+        found = await anonymous.read(db, survey.id, 1, [question])
+        row = type("Row", (), {"id": survey.id, "anonymity": "anonymous"})
+        versions = await of_versions.read(db, row, [1, 2], [question])
+    wanted = breakdown(question, {"": together.total(), **together})
+    assert found.breakdowns([question]) == (wanted,)
+    assert versions.breakdown(question, 1) == wanted
+    assert versions.breakdown(question, 2).people == 0
+    split = found.split()
+    assert {key: split.breakdown(question, key) for key, _ in split.groups} == {
+        key: breakdown(question, {"": given[group].total(), **given[group]}) for key, group in groups.items()
+    }
+    assert {row.choice for row in found.rows} == {""}
