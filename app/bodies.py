@@ -25,6 +25,9 @@ _BOUNDS = (
     (re.compile(r"^Expected `int[^`]*` <= (-?\d+)$"), "Give at most {}."),
     (re.compile(r"^Expected `int[^`]*` >= (-?\d+)$"), "Give at least {}."),
 )
+_PATTERN = "Expected `str` matching regex"
+# In the `extra` of a text with a pattern: the sentence for what does not match it.
+TOLD = "told"
 _KIND = re.compile(r"^Expected `([a-z |]+)`, got `([a-z]+)`$")
 _KINDS = {
     "str": "a text",
@@ -92,11 +95,14 @@ def _explained(name: str, message: str, expected: Any) -> FieldError:
     for pattern, sentence in ((_UNKNOWN, "There is no such key."), (_MISSING, "It is missing.")):
         if inner := pattern.match(reason):
             return FieldError(f"{path}.{inner[1]}"[:LONGEST_NAME], sentence)
-    return FieldError(path[:LONGEST_NAME], _sentence(reason, _bare(expected))[:LONGEST_MESSAGE])
+    return FieldError(path[:LONGEST_NAME], in_words(reason, expected)[:LONGEST_MESSAGE])
 
 
-def _sentence(reason: str, expected: Any) -> str:
-    """The reason that msgspec gives, in plain words."""
+def in_words(reason: str, kind: Any) -> str:
+    """The reason that msgspec gives, in plain words. `kind` is the type that was expected."""
+    if reason.startswith(_PATTERN) and (told := _told(kind)):
+        return told
+    expected = _bare(kind)
     if UUID_FORM in reason or (reason != _NUL and getattr(expected, "pattern", None) == UUID_FORM):
         return _UUID
     if reason.startswith("Invalid enum value") and (words := _words(expected)):
@@ -114,6 +120,15 @@ def _bare(kind: Any) -> Any:
     """A type as msgspec sees it, without what only the OpenAPI document says of it."""
     seen = msgspec.inspect.type_info(kind)
     return seen.type if isinstance(seen, msgspec.inspect.Metadata) else seen
+
+
+@cache
+def _told(kind: Any) -> str:
+    """What a pattern wants, in words; "" where the type does not say it."""
+    info = msgspec.inspect.type_info(kind)
+    some = info.types if isinstance(info, msgspec.inspect.UnionType) else (info,)
+    every = (one.extra or {} for one in some if isinstance(one, msgspec.inspect.Metadata))
+    return next((one[TOLD] for one in every if TOLD in one), "")
 
 
 def _words(expected: Any) -> list[str]:

@@ -11,7 +11,8 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from litestar.datastructures import MultiDict
 
-from app.bodies import fields_of
+from app import bodies
+from app.bodies import TOLD, fields_of
 from app.errors import FieldError, Invalid
 
 MOST_PER_PAGE = 500
@@ -24,7 +25,13 @@ CursorText = Annotated[
     str, msgspec.Meta(min_length=1, max_length=500, description="`next_cursor` of the last answer, in place of `page`.")
 ]
 DayText = Annotated[
-    str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$", max_length=10, description="A local date, included.")
+    str,
+    msgspec.Meta(
+        pattern=r"^\d{4}-\d{2}-\d{2}$",
+        max_length=10,
+        description="A local date, included.",
+        extra={TOLD: "Write a day as YYYY-MM-DD."},
+    ),
 ]
 InstantText = Annotated[
     str,
@@ -33,6 +40,7 @@ InstantText = Annotated[
         max_length=32,
         description="Only what changed since this instant: `next_updated_since` of the round before. A cursor carries the first "
         "page's to the last; of pages read by number, keep the first page's.",
+        extra={TOLD: "Write an instant with its zone, such as 2026-11-25T12:00:00Z."},
     ),
 ]
 VERBATIM = {"verbatim": True}
@@ -76,7 +84,7 @@ def read(kind: type[P], query: MultiDict[Any]) -> P:
             try:
                 values[fields[name].name] = _convert(str(given[0]), fields[name].type)
             except msgspec.ValidationError as error:
-                wrong.append(FieldError(name, _sentence(str(error))))
+                wrong.append(FieldError(name, bodies.in_words(str(error), fields[name].type)))
     wrong += _together(values)
     if wrong:
         raise Invalid("Some parameters can't be used.", details=wrong)
@@ -91,7 +99,7 @@ def _convert(text: str, kind: Any) -> Any:
     if text.lower() in ("null", "") or text != text.strip():
         raise msgspec.ValidationError("It is empty or padded with spaces")
     if _is_integer(kind) and not WHOLE.fullmatch(text):
-        raise msgspec.ValidationError("Expected a whole number")
+        raise msgspec.ValidationError("Give a whole number")
     return msgspec.convert(text, kind, strict=False)
 
 
@@ -179,7 +187,3 @@ def decode_cursor(text: str, listing: str, *kinds: Any) -> tuple[Any, ...]:
 def _key(given: Any, kind: Any) -> Any:
     found = msgspec.convert(given, kind)
     return _in_utc(found) if isinstance(found, datetime) else found
-
-
-def _sentence(message: str) -> str:
-    return message.partition(" - at ")[0].replace("`", "") + "."

@@ -6,10 +6,11 @@ from uuid import UUID
 import msgspec
 
 from app.api.envelope import Instant
+from app.bodies import TOLD
 from app.languages import LONGEST_TAG
 from app.surveys import decimals, question_details
 from app.surveys.authoring import content
-from app.surveys.question_details import NO_DETAILS, QuestionDetails
+from app.surveys.question_details import ABILITIES, NO_DETAILS, QuestionDetails
 from app.surveys.words import (
     LONGEST_CATEGORY,
     LONGEST_END,
@@ -29,8 +30,9 @@ Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
 # What the person reads, in requests and in answers.
 TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+_NO_TAG = {TOLD: "Write a language tag such as de or pt-BR."}
 Language = Annotated[
-    str, msgspec.Meta(pattern=TAG, max_length=LONGEST_TAG, description="A language tag: `de`, `pt-BR`.")
+    str, msgspec.Meta(pattern=TAG, max_length=LONGEST_TAG, description="A language tag: `de`, `pt-BR`.", extra=_NO_TAG)
 ]
 Kind = Literal["rating", "consent", "poll", "feedback"]
 QuestionKind = Literal[
@@ -122,6 +124,7 @@ class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
                 max_length=200,
                 description="What the app can show beside the first six types of questions: words of `nps`, `number`, `date`, `matrix` and "
                 "`conditions`, with commas between. A survey that needs another one is not in the answer. Unknown words are passed over.",
+                extra={TOLD: f"Write words such as {','.join(ABILITIES)}, with commas and no blanks between."},
             ),
         ]
         | None
@@ -135,6 +138,7 @@ class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
                 max_length=LONGEST_TAG,
                 description="A language tag such as `de` or `pt-BR`, before what the account and `Accept-Language` say. A survey without it comes "
                 "in its own language.",
+                extra=_NO_TAG,
             ),
         ]
         | None
