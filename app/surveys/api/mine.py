@@ -20,7 +20,7 @@ from app.surveys.api.queue_rows import Language
 from app.surveys.api.respondent import respondent_of
 from app.surveys.authoring import content
 from app.surveys.mine import reading, withdrawing
-from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.figures import DECIDED, AskedQuestion
 from app.surveys.words import LONGEST_LABEL, LONGEST_OPTION, LONGEST_TITLE, MOST_OPTIONS, MOST_QUESTIONS
 from app.texts import instant
 from app.web.context import Context
@@ -38,14 +38,17 @@ Source = Literal["web", "api", "demo"]
 AnsweredValue = Annotated[
     Any,
     msgspec.Meta(
-        extra_json_schema={"description": "As it was sent; null where nothing was answered, or the text was erased."}
+        extra_json_schema={
+            "description": "As it was sent; null where nothing was answered, the text was erased, or `outcome` is the answer."
+        }
     ),
 ]
 Given = TokenGuard("me", module="surveys")
 
 
 class AnsweredQuestion(msgspec.Struct, kw_only=True):
-    """`value` is as `respond` takes it. A free text that was erased is answered, with the value null."""
+    """`value` is as `respond` takes it. A free text that was erased is answered, with the value null; so is an Agreement question, whose
+    answer is `outcome`."""
 
     question: UUID
     label: Annotated[str, msgspec.Meta(max_length=LONGEST_LABEL)]
@@ -178,12 +181,13 @@ def row_of(one: Any) -> AnswerRow:
 
 def _question(one: Any, asked: AskedQuestion) -> AnsweredQuestion:
     told = one.answers.get(str(asked.key))
+    is_decided = asked.type == "agreement" and one.outcome in DECIDED
     return AnsweredQuestion(
         question=asked.key,
         label=asked.label,
         type=asked.type,
         options=list(asked.options),
-        answered=told is not None,
+        answered=told is not None or is_decided,
         value=told.value if told else None,
     )
 

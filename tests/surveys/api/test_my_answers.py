@@ -121,6 +121,19 @@ async def test_the_texts_of_an_erased_person_are_gone(nora: App, database: Datab
     assert (row["questions"][0]["answered"], row["questions"][0]["value"]) == (True, None)
 
 
+@pytest.mark.parametrize(("action", "outcome"), [("agree", "agreed"), ("decline", "declined")])
+async def test_an_agreement_question_is_answered_by_the_decision(
+    nora: App, database: Database, action: str, outcome: str
+) -> None:
+    survey = await badges(database)
+    await nora.recorded(survey.uid, action)
+    answer = await nora.get(ANSWERS)
+    fits(answer, "GET", ANSWERS)
+    (row,) = answer.json()["data"]
+    told = [(one["type"], one["answered"], one["value"]) for one in row["questions"]]
+    assert (row["outcome"], told) == (outcome, [("agreement", True, None), ("single_choice", False, None)])
+
+
 # --- withdrawing
 
 
