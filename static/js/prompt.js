@@ -97,7 +97,8 @@ function tell(what, request) {
   const number = line.querySelector(`[data-failure="${what}"] [data-told-id]`);
   if (number) number.textContent = request ?? "–";
   const way = line.querySelector(`[data-failure="${what}"] [data-way-back]`);
-  if (way) way.href = `/sign-in?next=${encodeURIComponent(card().dataset.page)}`;
+  // The server no longer knows whose language it was.
+  if (way) way.href = `/sign-in?${new URLSearchParams({ next: card().dataset.page, lang: corner.lang })}`;
   if (what) line.focus();
 }
 count(document);

@@ -1,13 +1,18 @@
 """What somebody chose or typed in a survey outlives a reload, a lost connection and an ended session, and meets no one else."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, StorageState, expect
+from sqlalchemy import update
 
+from app.accounts.models import User
+from app.db.session import Database
 from tests.browser.asking import REQUIRED, STARS, WHERE, WHY
 from tests.browser.conftest import PATIENCE_MS, Portal, SignedIn, submit_sign_in
+from tests.browser.in_database import in_database
 from tests.browser.test_survey_prompt import CORNER, SOMEWHERE, ask
 from tests.host.signing_in import PASSWORD
 
@@ -174,6 +179,31 @@ def test_a_session_that_ended_while_writing_leads_back_to_the_survey_filled_in(
     expect_filled_in(nora)
     nora.get_by_role("button", name="Send").click()
     expect(nora.locator("main")).to_contain_text("Thank you. Your answer was recorded.")
+
+
+@pytest.fixture
+def german_nora(portal: Portal) -> Iterator[None]:
+    """She chose German in *Account*; her browser prefers English."""
+
+    async def choose(database: Database, language: str | None) -> None:
+        async with database.transaction() as db:
+            await db.execute(update(User).where(User.email == "nora@example.org").values(language=language))
+
+    in_database(portal.database_url, partial(choose, language="de"))
+    yield
+    in_database(portal.database_url, partial(choose, language=None))
+
+
+@pytest.mark.usefixtures("german_nora")
+def test_who_must_sign_in_again_does_so_in_their_language(ask: Callable[..., None], window: BrowserContext) -> None:
+    publish(ask)
+    nora = window.new_page()
+    fill_in(nora)
+    window.clear_cookies()
+    nora.locator(".prompt-send").click()
+    nora.locator("[data-way-back]:visible").click()
+    expect(nora.get_by_role("button", name="Anmelden")).to_be_visible()
+    expect(nora.locator("html")).to_have_attribute("lang", "de")
 
 
 def type_sign_in(page: Page, short: str) -> None:
