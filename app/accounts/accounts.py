@@ -1,8 +1,9 @@
-"""Accounts as an administrator keeps them: who signs in here, of which type, with which roles. Signing in itself: identity.
+"""Accounts as an administrator manages them: name, user type, roles, lock-out, second factor. Signing in itself:
+identity.
 
-Every verb works on the accounts of the transaction's workspace; another one's is as good as none. `reach` is what the
-acting person may do themselves (the command line: everything): it bounds what they hand out and whom they may act on.
-Verbs that change rights end the account's sessions, all but `keep`, the acting person's own.
+Every verb works on accounts of the transaction's workspace; accounts of other workspaces are not found. `reach` is what
+the acting person may do (on the command line: everything). They can't give rights beyond it, nor act on people who have
+more. Verbs that change rights end the account's sessions, except `keep`, the acting person's own.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -120,7 +121,8 @@ async def edit(
     reach: frozenset[str] = EVERYTHING,
     keep: bytes = b"",
 ) -> bool:
-    """Changes name, type and roles (the address stays: it is who they are). Returns whether anything changed."""
+    """Changes name, type and roles. The address stays, because it identifies the account. True when something
+    changed."""
     row = await find(db, user_id)
     was = {"name": row.name, "type": row.type, "roles": sorted(row.roles)}
     is_now = {"name": name, "type": kind, "roles": sorted(roles)}
@@ -143,7 +145,8 @@ async def edit(
 
 
 async def deactivate(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING) -> bool:
-    """They are signed out, can't sign in, and their tokens and links stop. Raises Conflict for the last administrator."""
+    """Deactivates the account: the person is signed out and can't sign in, and their tokens and links stop working.
+    Raises Conflict for the last administrator."""
     await find(db, user_id)
     if user_id == actor.id:
         raise Conflict(NOT_ONESELF)
@@ -154,8 +157,8 @@ async def deactivate(db: AsyncSession, actor: Actor, user_id: int, *, reach: fro
 async def deactivate_several(
     db: AsyncSession, actor: Actor, user_ids: Iterable[int], *, reach: frozenset[str] = EVERYTHING
 ) -> list[int]:
-    """Those of them that are `open_to` the acting person; returns whom it changed. Raises Conflict, as for one, when the
-    workspace would be left without administrator: then no account is deactivated."""
+    """Deactivates those that are `open_to` the acting person, and returns whom it changed. Raises Conflict when the
+    workspace would be left without an administrator; then no account is deactivated."""
     return await _deactivate(db, actor, await open_to(db, actor, user_ids, reach=reach))
 
 
@@ -179,7 +182,7 @@ async def activate(db: AsyncSession, actor: Actor, user_id: int, *, reach: froze
 async def activate_several(
     db: AsyncSession, actor: Actor, user_ids: Iterable[int], *, reach: frozenset[str] = EVERYTHING
 ) -> list[int]:
-    """Those of them that are `open_to` the acting person. Returns whom it changed."""
+    """Activates those that are `open_to` the acting person, and returns whom it changed."""
     return await _activate(db, actor, await open_to(db, actor, user_ids, reach=reach))
 
 
@@ -193,7 +196,8 @@ async def _activate(db: AsyncSession, actor: Actor, user_ids: Iterable[int]) -> 
 async def open_to(
     db: AsyncSession, actor: Actor, user_ids: Iterable[int], *, reach: frozenset[str] = EVERYTHING
 ) -> set[int]:
-    """Those whom the acting person may activate or deactivate: neither themselves nor who may do more than they."""
+    """The accounts that the acting person may activate or deactivate: not their own, and no account
+    with more rights than theirs."""
     return await administrators.within_reach(db, reach, user_ids) - {actor.id}
 
 
@@ -203,7 +207,8 @@ async def _set_active(db: AsyncSession, user_ids: Iterable[int], *, active: bool
 
 
 async def invite(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING) -> str:
-    """The one-time secret of `/welcome/SECRET`, where they choose a password. The old password holds until they do."""
+    """Makes the one-time secret of `/welcome/SECRET`, where the person chooses a password. Until then the old password
+    works."""
     row = await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
     if not row.active:
@@ -216,7 +221,7 @@ async def invite(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozens
 async def set_password(
     db: AsyncSession, actor: Actor, user_id: int, password: str, *, reach: frozenset[str] = EVERYTHING
 ) -> None:
-    """Ends all their sessions. Raises Invalid for a short password."""
+    """Sets the password and ends all sessions of the person. Raises Invalid for a short password."""
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
     await identity.set_password(db, user_id, await identity.hash_password(password))
@@ -225,7 +230,7 @@ async def set_password(
 
 
 async def unlock(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING) -> bool:
-    """Lifts a lock-out before its time. Returns whether there was one."""
+    """Ends a lock-out before its time. True when there was one."""
     row = await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
     if row.locked_until is None or row.locked_until <= datetime.now(UTC):
@@ -238,8 +243,8 @@ async def unlock(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozens
 async def drop_second_factor(
     db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING, keep: bytes = b""
 ) -> bool:
-    """For somebody who lost their authenticator: the password alone signs in again, and passkeys go too. Returns whether there was
-    one."""
+    """Removes the second factor of a person who lost their authenticator, and their passkeys. Then the password alone
+    signs in. True when there was a second factor."""
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
     if not await second_factor.forget(db, actor, user_id):
@@ -251,14 +256,14 @@ async def drop_second_factor(
 async def sign_out(
     db: AsyncSession, actor: Actor, user_id: int, *, reach: frozenset[str] = EVERYTHING, keep: bytes = b""
 ) -> int:
-    """Ends their sessions on every device. Returns how many there were."""
+    """Ends the person's sessions on every device. Returns how many there were."""
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
     return await end_sessions(db, actor, user_id, keep=keep)
 
 
 async def end_sessions(db: AsyncSession, actor: Actor, user_id: int, *, keep: bytes) -> int:
-    """Ends the sessions of a person who may ask for it, but the one given. Returns how many."""
+    """Ends all sessions of a person except `keep`, when the person asks for it. Returns how many."""
     ended = await end_others(db, user_id, keep=keep)
     if ended:
         await audit.record(db, actor, "user.sign_out", "user", user_id, after={"sessions_ended": ended})
@@ -266,7 +271,7 @@ async def end_sessions(db: AsyncSession, actor: Actor, user_id: int, *, keep: by
 
 
 def _checked(email: str, name: str) -> tuple[str, str]:
-    """Trimmed, the address in small letters. Raises Invalid."""
+    """Both without spaces at the ends, the address in small letters. Raises Invalid."""
     email, name = email.strip().lower(), name.strip()
     if not EMAIL.fullmatch(email) or len(email) > LONGEST:
         raise Invalid.at("email", "Give an e-mail address such as ada@example.org.")
@@ -282,7 +287,8 @@ async def _check_type(db: AsyncSession, key: str) -> None:
 
 
 async def _role_ids(db: AsyncSession, names: Collection[str], reach: frozenset[str]) -> Sequence[int]:
-    """Roles of this workspace by name, which the acting person may hand out."""
+    """The ids of these roles of the workspace. Raises Invalid for an unknown name, Forbidden for a role beyond
+    `reach`."""
     statement = select(Role.id, Role.name, Role.permissions)
     rows = (await db.execute(statement.where(Role.workspace == workspace_of(db), Role.name.in_(names)))).all()
     missing = sorted(set(names) - {row.name for row in rows})

@@ -1,5 +1,5 @@
-"""What guards rights: people give only rights that they have, and a workspace keeps at least one administrator. No
-pages here."""
+"""Guards rights: people give only rights that they have, and a workspace keeps at least one administrator. No pages
+here."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -16,15 +16,17 @@ from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, Forbidden
 
-# A person with these can give themselves, or others, everything else back.
+# A person with these rights can give all other rights back, to themselves and to others.
 _KEYS = ("admin.users", "admin.roles")
 
 
 @asynccontextmanager
 async def kept(db: AsyncSession) -> AsyncIterator[None]:
-    """Around an act that may take rights away. Raises Conflict when it would leave the workspace without administrator.
+    """Wraps an act that may take rights away. Raises Conflict when the act would leave the workspace without an
+    administrator.
 
-    Such acts of one workspace run one after the other: two administrators who demote each other at once must not both win.
+    Such acts of one workspace run one after the other. Otherwise two administrators who remove each other at the same
+    moment would both succeed.
     """
     await db.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"administrators {workspace_of(db)}", 0))))
     had_one = await _count(db) > 0
@@ -36,7 +38,7 @@ async def kept(db: AsyncSession) -> AsyncIterator[None]:
 
 
 async def to_ask(db: AsyncSession) -> list[Any]:
-    """Name and e-mail of who can manage users here: whom the others may ask. At most ten, by name."""
+    """Name and e-mail of up to ten people who can manage users here, by name: other people ask them."""
     statement = (
         select(User.name, User.email)
         .join(UserRole, UserRole.user_id == User.id)
@@ -51,7 +53,7 @@ async def to_ask(db: AsyncSession) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Administrator:
-    """`has_password` False: they have not used their one-time link yet."""
+    """`has_password` is False until the person has used their one-time link."""
 
     id: int
     name: str
@@ -67,8 +69,8 @@ async def of(db: AsyncSession, workspace: str) -> list[Administrator]:
 
 
 def holders(workspace: ColumnElement[str] | InstrumentedAttribute[str] | str) -> Select[int]:
-    """Ids of the accounts that can manage users and roles of a workspace, which may be a column of the statement around it. It begins
-    with the few roles that allow it, so it costs the same however many accounts there are."""
+    """Ids of the accounts that can manage users and roles of a workspace; the workspace may be a column of the
+    statement around it. It begins with the few roles that allow it, so it costs the same for any number of accounts."""
     (user_role, role), (other_user_role, other_role) = [(aliased(UserRole), aliased(Role)) for _ in _KEYS]
     return (
         select(user_role.user_id)
@@ -88,7 +90,7 @@ async def _count(db: AsyncSession) -> int:
 
 
 def check_grant(reach: frozenset[str], granted: Iterable[str], *, what: str) -> None:
-    """`reach` is what the acting person may do themselves. Raises Forbidden for anything beyond it."""
+    """Raises Forbidden for permissions beyond `reach`, which is what the acting person may do."""
     beyond = sorted(set(granted) - reach)
     if beyond:
         labels = ", ".join(f"“{label_of(one)}”" for one in beyond)
@@ -96,12 +98,12 @@ def check_grant(reach: frozenset[str], granted: Iterable[str], *, what: str) -> 
 
 
 async def check_reach(db: AsyncSession, reach: frozenset[str], user_id: int) -> None:
-    """Raises Forbidden when the account may more than the acting person: a reset link for it would be a way up."""
+    """Raises Forbidden when the account has more rights than the acting person, who could gain them by a reset link."""
     check_grant(reach, await permissions_of(db, user_id), what="This account")
 
 
 async def within_reach(db: AsyncSession, reach: frozenset[str], user_ids: Iterable[int]) -> set[int]:
-    """The accounts that have no right beyond those of the acting person: the ones that `check_reach` lets pass."""
+    """The accounts that have no right beyond those of the acting person: those that `check_reach` accepts."""
     asked = set(user_ids)
     beyond = select(UserRole.user_id).join(Role, Role.id == UserRole.role_id)
     beyond = beyond.where(among(UserRole.user_id, asked), ~Role.permissions.contained_by(sorted(reach)))

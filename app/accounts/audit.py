@@ -29,7 +29,8 @@ COMMAND_LINE = Actor(None, "Command line")
 
 
 def changed_fields(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """`before` and `after` of an act that put `is_now` in place of `was`: the fields that differ, none where nothing does."""
+    """`before` and `after` of an act that changed `was` into `is_now`: the fields that differ, both empty when nothing
+    differs."""
     names = [name for name in was if was[name] != is_now[name]]
     return {name: was[name] for name in names}, {name: is_now[name] for name in names}
 
@@ -45,8 +46,8 @@ async def record(
     after: Mapping[str, Any] | None = None,
     workspace: str | None = None,
 ) -> None:
-    """`act` is a verb such as `employee.deactivate`; `before` and `after` hold the changed fields and never a secret. `workspace` is
-    whose audit it is, the transaction's where none is given."""
+    """Writes one row. `act` is a verb such as `employee.deactivate`; `before` and `after` hold the changed fields and
+    never a secret. `workspace` is the one whose audit it is; by default the transaction's."""
     await db.execute(
         insert(AuditEntry).values(
             workspace=workspace or workspace_of(db),
@@ -93,7 +94,8 @@ async def record_many(
 
 
 async def last_change(db: AsyncSession, subject_type: str, subject_id: object, names: Sequence[str]) -> Any:
-    """`at`, `actor_id` and `actor` (their name) of the newest act that changed one of these fields of the subject; None for none."""
+    """`at`, `actor_id` and `actor` (their name) of the newest act that changed one of these fields of the subject, or
+    None."""
     about = (AuditEntry.subject_type == subject_type, AuditEntry.subject_id == str(subject_id))
     changed = func.jsonb_exists_any(AuditEntry.after, cast(list(names), ARRAY(Text)))
     asked = select(AuditEntry.at, AuditEntry.actor_id, actor_shown().label("actor"))

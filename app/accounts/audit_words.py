@@ -1,6 +1,7 @@
-"""What the audit's acts, subjects and changes are called on pages, and where a subject is shown.
+"""How pages name the acts, subjects and changes of the audit, and where they show a subject.
 
-An act or a subject that a later version wrote keeps its own name. Each module names its own in `app/MODULE/module.py`.
+An act or a subject that a later version wrote is shown by its stored name. Each module names its own in
+`app/MODULE/module.py`.
 """
 
 import re
@@ -16,12 +17,12 @@ from app.dates import PageZone, local_exact
 from app.registry import AuditedField, modules
 
 ACTS = {act: words for module in modules() for act, words in module.acts.items()}
-# Who acts, as the filter of the audit names them.
+# Who acted, as the filter of the audit names it.
 ACTORS = {"person": "A person", "token": "An API token", "command": COMMAND_LINE.name, "system": "Muster itself"}
-# A value that is one, whole: what people typed holds others.
+# Only for values that match as a whole: people's own texts may contain such parts.
 _WHEN = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?", re.ASCII)
 _DAYS = re.compile(r"(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})", re.ASCII)
-# Texts of people, of which one may look like a day.
+# Fields with texts of people. Such a text may look like a day.
 _TYPED = frozenset({"id_number", "message", "name", "note", "remarks", "title"})
 # The window of a survey.
 _IN_UTC = frozenset({"starts_at", "ends_at"})
@@ -34,21 +35,21 @@ def act_label(act: str) -> str:
 
 
 def acts_named(text: str) -> list[str]:
-    """The acts whose label holds that text in any case, or whose name begins with it."""
+    """The acts whose label contains the text in any case, or whose name begins with it."""
     sought = text.casefold()
     return [act for act, label in ACTS.items() if sought in label.casefold() or act.startswith(sought)]
 
 
 def actor_label(name: str, token: str | None) -> str:
-    """`token` is the name of the API token by which the person acted; "" where it must not be told."""
+    """`token` is the name of the API token by which the person acted; "" when it must not be shown."""
     if token is None:
         return name
     return f"{name}, by the API token “{token}”" if token else f"{name}, by an API token"
 
 
 def subject_label(kind: str, subject: str, name: str | None = None, *, erased: bool = False) -> str:
-    """`Person “Ada”`, `Record 12 (Ada)`, or `Person 12` without a name; the settings of the clock, of which there is one, without a
-    number. With `erased` it is about a person who was erased."""
+    """`Person “Ada”`, `Record 12 (Ada)`, or `Person 12` without a name. The settings of the clock exist once, so they
+    have no number. With `erased` the subject is a person who was erased."""
     known = SUBJECTS.get(kind)
     label = known.label if known else kind.replace("_", " ").capitalize()
     numbered = f"{label} {subject}" if known is None or known.numbered else label
@@ -60,7 +61,7 @@ def subject_label(kind: str, subject: str, name: str | None = None, *, erased: b
 
 
 def subject_named(text: str) -> tuple[str, str]:
-    """(kind, id) of `Person 12` and of `employee 12`; the id is empty where only a kind is named."""
+    """(kind, id) of `Person 12` and of `employee 12`; the id is empty when only a kind is named."""
     kinds = {kind: kind for kind in SUBJECTS} | {one.label.casefold(): kind for kind, one in SUBJECTS.items()}
     wanted = text.strip()
     for name in sorted(kinds, key=len, reverse=True):
@@ -71,7 +72,8 @@ def subject_named(text: str) -> tuple[str, str]:
 
 
 def subject_page(kind: str, subject: str) -> str | None:
-    """The address that shows that subject, where there is one. Whether it is still there: subjects.py; who may see it, the page says."""
+    """The address of the page that shows the subject, if there is one. If the subject still exists: subjects.py; who
+    may see it: the page."""
     known = SUBJECTS.get(kind)
     if known is None or known.url is None:
         return None
@@ -81,8 +83,8 @@ def subject_page(kind: str, subject: str) -> str | None:
 def differences(
     kind: str, before: dict[str, Any] | None, after: dict[str, Any] | None, zone: PageZone
 ) -> list[tuple[str, str | None, str | None]]:
-    """(field, before, after) as ui.diff draws them, of an act on that kind of subject: fields, instants, days and values in words;
-    None when the act had no such side."""
+    """(field, before, after) of an act, as ui.diff draws them: fields, instants, days and values in words. None when
+    the act stored no such values."""
     was, is_now = before or {}, after or {}
     return [
         (field_of(kind, name).label, _side(kind, was, name, zone), _side(kind, is_now, name, zone))
@@ -96,7 +98,7 @@ def changes_of(kind: str, before: dict[str, Any] | None, after: dict[str, Any] |
 
 
 def field_of(kind: str, name: str) -> AuditedField:
-    """One that a later version wrote keeps its own name."""
+    """A field that a later version wrote is shown by its stored name."""
     known = _audited()
     unknown = AuditedField(_words(name).capitalize())
     return known.get(f"{kind}.{name}") or known.get(name, unknown)
@@ -133,20 +135,20 @@ def _single(known: AuditedField, name: str, value: Any, zone: PageZone) -> str:
 
 
 def _several(known: AuditedField, name: str, values: list[Any], zone: PageZone) -> str:
-    """A break is a pair, from and to."""
+    """A break is a pair: from and to."""
     if name == "breaks":
         return ", ".join("–".join(_shown(known, name, end, zone) for end in pair) for pair in values)
     return ", ".join(_shown(known, name, one, zone) for one in values)
 
 
 def days_in_words(text: str, zone: PageZone) -> str:
-    """`2026-11-16..2026-11-22`, as the id of locked days is kept, as people read it; any other text as it is."""
+    """The id of locked days in words, such as `2026-11-16..2026-11-22`; any other text as it is."""
     days = _DAYS.fullmatch(text)
     return zone.days(date.fromisoformat(days[1]), date.fromisoformat(days[2])) if days else text
 
 
 def _in_words(name: str, text: str, zone: PageZone) -> str:
-    """An instant, a local time or a day as people read it; any other text as it is."""
+    """An instant, a local time or a day in words; any other text as it is."""
     if name in _TYPED or not _WHEN.fullmatch(text):
         return text
     try:

@@ -1,8 +1,8 @@
-"""What a User-Agent header says, in two words: just enough for a person to recognise their own browser."""
+"""Describes a User-Agent header in a few words, so that a person recognises their own browser."""
 
 from app.wording.marked import marked, worded
 
-# The first word that occurs decides: every browser also claims to be those below it.
+# The first word that occurs decides, because each browser also claims to be those below it.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -26,7 +26,7 @@ _SYSTEMS = (
 
 
 def described(user_agent: str) -> str:
-    """`Firefox on Windows`; the beginning of the header itself where it names no browser that is known."""
+    """`Firefox on Windows`; the beginning of the header when it names no known browser."""
     browser = next((name for word, name in _BROWSERS if word in user_agent), "")
     system = next((name for word, name in _SYSTEMS if word in user_agent), "")
     if not browser:

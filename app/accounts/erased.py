@@ -1,4 +1,5 @@
-"""People who were erased: the audit says what they did, and no longer who they were. What erasing destroys: app.surveys.erasing."""
+"""People who were erased: the audit keeps what they did, and no longer shows who they were. What erasing destroys:
+app.surveys.erasing."""
 
 from typing import Any
 
@@ -9,7 +10,7 @@ from app.accounts.models import AuditEntry
 
 ERASED_PERSON = "Erased person"
 ERASE = "person.erase"
-# Constants, so that the small index of erasures is used.
+# Constants, so that PostgreSQL uses the small index of erasures.
 _ACT, _KIND = literal_column(f"'{ERASE}'", Text), literal_column("'user'", Text)
 
 
@@ -20,5 +21,6 @@ def was_erased(user_id: SQLColumnExpression[Any] | int | None) -> ColumnElement[
 
 
 def actor_shown() -> ColumnElement[str]:
-    """Who acted, as a column of a SELECT over the audit: the name of that day, without it where the person was erased since."""
+    """Who acted, as a column of a SELECT over the audit: the name at that time, or none if the person was erased
+    since."""
     return case((was_erased(AuditEntry.actor_id), literal(ERASED_PERSON)), else_=AuditEntry.actor_name)

@@ -8,17 +8,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.models import Role, User, UserRole
 from app.db.session import workspace_of
 
-# More are no help as a list of choices.
+# A list of choices with more names would be no help.
 MOST = 200
 
 
 async def who_have(db: AsyncSession, permission: str) -> list[Any]:
-    """Id and name of active accounts of the workspace, by name; MOST at most."""
+    """Id and name of active accounts of the workspace with this permission, by name; at most MOST."""
     return list(await db.execute(_with(db, permission).order_by(User.name, User.id).limit(MOST)))
 
 
 async def has(db: AsyncSession, user_id: int, permission: str) -> bool:
-    """False also for an account that is not active, or of another workspace."""
+    """True when the account is active, belongs to this workspace and has the permission."""
     found = await db.execute(_with(db, permission).where(User.id == user_id))
     return found.first() is not None
 

@@ -1,5 +1,8 @@
-"""Takes away what is over: sessions, one-time links, challenges for passkeys, API tokens and what they may still ask, unused sessions with time clocks, finished jobs, workers that were never heard of again. Daily, and a
-slice in each transaction: rows of a year that nothing took away are no long lock."""
+"""Deletes what has expired: sessions, one-time links, challenges for passkeys, API tokens and their request budgets,
+unused sessions with time clocks, finished jobs, and workers that are gone. It runs daily.
+
+Each transaction deletes a slice, so that the first run after a year holds no long lock.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -23,21 +26,22 @@ from app.db.rows import affected
 
 JOBS_KEPT = timedelta(days=30)
 LINKS_KEPT = timedelta(days=30)
-# Its owner still finds out why a program is refused; who made and revoked it is in the audit. Every sign-in of an app makes one.
+# For this long its owner can see why a program is refused; the audit keeps who made and revoked it. An app makes a
+# token at each sign-in.
 TOKENS_KEPT = timedelta(days=30)
 WORKERS_KEPT = timedelta(days=1)
-# Saved again whenever it is renewed. A workspace that still uses the account signs in once more.
+# Each renewal saves it again. A workspace that still uses the account signs in once more.
 CLOCK_SIGN_INS_KEPT = timedelta(days=7)
-# After a minute it is full, as one that is not there.
+# After a minute the budget is full again; so is one that has no row.
 BUDGETS_KEPT = timedelta(minutes=2)
 
 
-# Rows of a transaction: some tens of milliseconds.
+# Rows that a transaction deletes: it takes some tens of milliseconds.
 SLICE = 5_000
 _NOW = func.now()
-# Written out, not bound: else the index on jobs that are over does not serve.
+# Written out, not bound: otherwise PostgreSQL does not use the index on ended jobs.
 JOB_IS_OVER = literal_column("jobs.status IN ('done', 'failed')", Boolean)
-# A table, and which of its rows are over.
+# A table, and the condition for its expired rows.
 Over = tuple[type[Base], ColumnElement[bool]]
 _OVER: tuple[Over, ...] = (
     (Session, Session.expires_at < _NOW),
@@ -54,7 +58,8 @@ _OVER: tuple[Over, ...] = (
 async def tidy(
     open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]], also: Sequence[Over] = ()
 ) -> None:
-    """In all workspaces at once: none of these tables belongs to one. `also`: what other rooms keep in shared tables."""
+    """Deletes in all workspaces at once, since none of these tables belongs to one. `also`: expired rows of other rooms
+    in shared tables."""
     for table, over in (*_OVER, *also):
         taken = SLICE
         while taken == SLICE:
@@ -63,7 +68,8 @@ async def tidy(
 
 
 async def _take_away(db: AsyncSession, table: type[Base], over: ColumnElement[bool]) -> int:
-    """A slice. Returns how many rows; a row that somebody changes meanwhile is left for the next day."""
+    """Deletes one slice, and returns how many rows. A row that somebody is changing at this moment stays until the next
+    day."""
     place: ColumnElement[str] = literal_column("ctid")
     some = select(place).select_from(table).where(over).limit(SLICE).with_for_update(skip_locked=True)
     return affected(await db.execute(delete(table).where(place.in_(some))))

@@ -23,21 +23,22 @@ SHORTEST_PASSWORD = 12
 LOCK_AFTER = 5
 LOCKED_FOR = timedelta(minutes=15)
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-# Checked when there is no such account, so that a stranger cannot tell by the time it takes: so it has the hasher's own costs.
-# Written out, since making it at each start took as long as somebody's sign-in.
+# Verified when there is no such account, so that the time of the answer tells a stranger nothing. It has the hasher's
+# own costs.
+# It is a constant, because making it at each start took as long as a sign-in.
 _NOBODY = "$argon2id$v=19$m=19456,t=2,p=1$lq3hMNBB+NJRJd4lNx45ig$BEVuz5ZoCWoyxrBayI3fW2FsbtNNuXEaIol22XcfeoQ"
 
 
 class SignInRefused(Invalid):
-    """One and the same for a wrong address, a wrong password, a locked or a deactivated account."""
+    """The same refusal for a wrong address, a wrong password, and a locked or deactivated account."""
 
     def __init__(self) -> None:
         super().__init__(marked("E-mail or password is wrong, or the account is locked for some minutes."))
 
 
 class SecondFactorNeeded(Invalid):
-    """The password was right; the account also wants the six digits of its authenticator, or a passkey. `passed` stands for the
-    password in the next attempt."""
+    """The password was right, but the account also needs the six digits of its authenticator, or a passkey. `passed`
+    stands for the password in the next attempt."""
 
     def __init__(self, user_id: int, passed: str) -> None:
         super().__init__(marked("Give the six digits of your authenticator app."))
@@ -45,7 +46,8 @@ class SecondFactorNeeded(Invalid):
 
 
 class SecondFactorWrong(SignInRefused):
-    """The password was right, the digits or the passkey were not: `field` says which, as Attempt names it. `message` says what to do."""
+    """The password was right, but the digits or the passkey were wrong: `field` says which, with the name it has in
+    Attempt. `message` says what to do."""
 
     def __init__(self, user_id: int, passed: str, field: Literal["otp", "passkey"], message: str) -> None:
         Invalid.__init__(self, message)
@@ -54,7 +56,7 @@ class SecondFactorWrong(SignInRefused):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """`passed` (of SecondFactorNeeded) may stand for the password, and `passkey` for the six digits."""
+    """`passed` (of SecondFactorNeeded) may replace the password, and `passkey` the six digits."""
 
     email: str
     password: str
@@ -64,7 +66,8 @@ class Attempt:
 
 
 async def hash_password(password: str) -> str:
-    """Argon2id. Raises Invalid for one that is too short. Runs in a thread: it takes tens of milliseconds on purpose."""
+    """Argon2id. Raises Invalid for a password that is too short. Runs in a thread, because it takes tens of
+    milliseconds on purpose."""
     if len(password) < SHORTEST_PASSWORD:
         raise Invalid(f"A password needs at least {SHORTEST_PASSWORD} characters.")
     return await asyncio.to_thread(_hasher.hash, password)
@@ -82,10 +85,10 @@ def _verify(password_hash: str, password: str) -> bool:
 
 
 async def authenticate(database: Database, keys: KeyRing, attempt: Attempt) -> int:
-    """The user's id. Raises SignInRefused, SecondFactorNeeded or SecondFactorWrong.
+    """Returns the user's id. Raises SignInRefused, SecondFactorNeeded or SecondFactorWrong.
 
-    The failure is counted in a short transaction of its own, before the password is looked at, so that neither a rolled
-    back request nor many at once get more than LOCK_AFTER tries.
+    A try is counted as failed before the password is checked, in a short transaction of its own. So neither a request
+    that rolls back nor many requests at once get more than LOCK_AFTER tries.
     """
     user = await _claim_try(database, attempt.email)
     if user is None:
@@ -96,14 +99,14 @@ async def authenticate(database: Database, keys: KeyRing, attempt: Attempt) -> i
     if not passed and not await verify_password(user.password_hash, attempt.password):
         raise SignInRefused
     if user.totp_secret:
-        # Handed on as it is: renewed with each code, it would outlive its minutes.
+        # Passed on unchanged: if each wrong code renewed it, it would never expire.
         await _second_step(database, keys, user, attempt, passed or second_factor.seal_passed(keys, user, now))
     await _forgive(database, user.id)
     return user.id
 
 
 async def _second_step(database: Database, keys: KeyRing, user: User, attempt: Attempt, passed: str) -> None:
-    """Raises SecondFactorNeeded where neither digits nor a passkey came, and SecondFactorWrong."""
+    """Raises SecondFactorNeeded when neither digits nor a passkey came, and SecondFactorWrong when they are wrong."""
     if attempt.passkey:
         if not await passkeys.use(database, user, attempt.passkey):
             raise SecondFactorWrong(user.id, passed, "passkey", passkeys.WRONG)
@@ -117,8 +120,8 @@ async def _second_step(database: Database, keys: KeyRing, user: User, attempt: A
 
 
 async def is_password_of(database: Database, email: str, password: str) -> bool:
-    """Asks a signed-in person for their password again. Wrong ones count towards the lock-out: a borrowed session must not
-    become a place to guess it. Right ones lift nothing: they say nothing about the second factor."""
+    """Asks a signed-in person for their password again. Wrong ones count towards the lock-out, so that
+    a person in somebody else's session can't guess it. A right one resets no count, because it proves no second factor."""
     user = await _claim_try(database, email)
     if not await verify_password(user.password_hash if user else None, password) or user is None:
         return False
@@ -149,7 +152,8 @@ async def _claim_try(database: Database, email: str) -> User | None:
 
 
 async def _uncount(database: Database, user_id: int) -> None:
-    """Takes back this one try, and no earlier one: else leaving the digits out would win endless guesses at them."""
+    """Takes back only this try. If it took back earlier ones too, leaving out the digits would allow any number of
+    guesses at them."""
     values = {"failed_sign_ins": func.greatest(User.failed_sign_ins - 1, 0), "locked_until": None}
     async with database.shared_transaction() as session:
         await session.execute(update(User).where(User.id == user_id).values(**values))
@@ -171,7 +175,7 @@ async def use_link(db: AsyncSession, secret: str, password: str) -> int | None:
 
 
 async def set_password(db: AsyncSession, user_id: int, password_hash: str) -> None:
-    """A new password also lifts a lock-out, and links that were made before it end. Ending the user's sessions is the caller's
+    """Sets the password, ends a lock-out and the earlier links. The caller ends the user's sessions
     (app.accounts.sessions)."""
     await one_time_links.kill_links(db, user_id)
     values = {"password_hash": password_hash, "password_changed_at": datetime.now(UTC)}

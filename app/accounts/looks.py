@@ -1,6 +1,7 @@
-"""When the schedule looks into which workspace: one shared table, so that a tick asks only those in which something may be due.
+"""When the schedule next looks into each workspace. It is one shared table, so that a tick asks only the workspaces in
+which something may be due.
 
-A workspace that changes when its work is due says so with `look_soon`. If that were forgotten somewhere, MOST_PAUSE would find it.
+A change that makes work due earlier calls `look_soon`. If a caller forgets it, the next look comes after MOST_PAUSE.
 """
 
 from collections.abc import Sequence
@@ -15,13 +16,13 @@ from app.accounts.models import Tenant, WorkspaceLook
 from app.db.session import PLATFORM, before_commit
 
 MOST_PAUSE = timedelta(minutes=5)
-# So that a tick ends, also where somebody wants to be looked into at once, and the next one looks again.
+# So a tick ends even when a workspace asks for a look again and again; the next tick looks there again.
 LEAST_PAUSE = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A workspace that the schedule looks into now. Unless it says otherwise, the next look is at `until`."""
+    """A workspace that the schedule looks into now. If nothing is settled, the next look is at `until`."""
 
     workspace: str
     until: datetime
@@ -36,7 +37,8 @@ async def add_missing(db: AsyncSession) -> None:
 
 
 async def claim(db: AsyncSession, most: int) -> Sequence[Look]:
-    """Up to `most` workspaces whose time has come, those that waited longest. No other worker gets them before MOST_PAUSE is over."""
+    """Up to `most` workspaces whose time has come; the longest waiting come first. No other worker gets them before
+    MOST_PAUSE is over."""
     due = (
         select(WorkspaceLook.workspace)
         .outerjoin(Tenant, Tenant.key == WorkspaceLook.workspace)
@@ -49,7 +51,7 @@ async def claim(db: AsyncSession, most: int) -> Sequence[Look]:
     taken = (
         update(WorkspaceLook)
         .where(WorkspaceLook.workspace == due.c.workspace)
-        # Not all after the same time: who became due together would do so for ever.
+        # Each gets another pause. Otherwise workspaces that became due together would always be due together.
         .values(next_at=func.now() + MOST_PAUSE * (0.6 + 0.4 * func.random()))
         .returning(WorkspaceLook.workspace, WorkspaceLook.next_at)
         .execution_options(synchronize_session=False)
@@ -58,7 +60,8 @@ async def claim(db: AsyncSession, most: int) -> Sequence[Look]:
 
 
 async def settle(db: AsyncSession, look: Look, next_at: datetime) -> None:
-    """The workspace was looked into and wants to be again at `next_at`. Where something changed there meanwhile, it is due already."""
+    """The look is over, and the next one is at `next_at`. If something changed there meanwhile, the workspace is due
+    already."""
     ours = (WorkspaceLook.workspace == look.workspace) & (WorkspaceLook.next_at == look.until)
     await db.execute(update(WorkspaceLook).where(ours).values(next_at=func.greatest(next_at, func.now() + LEAST_PAUSE)))
 

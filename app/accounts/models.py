@@ -1,4 +1,5 @@
-"""Schema `shared`: tenants, accounts, roles, sessions, tokens, policies, audit, jobs. Queries live with their nouns."""
+"""Schema `shared`: tenants, accounts, roles, sessions, tokens, policies, audit, jobs. Queries are in the modules of
+their nouns."""
 
 from datetime import datetime
 from typing import Any
@@ -24,15 +25,17 @@ class Tenant(Base):
 
 
 class User(Base):
-    """A person who signs in. `email` is lower-cased and unique over all workspaces; `workspace` is `main` or a tenant key.
+    """A person who signs in. `email` is lower-cased and unique over all workspaces; `workspace` is `main` or a tenant
+    key.
 
-    `totp_used_step` is the latest time step whose code was used: none works twice. `recovery_codes` are hashes; a used one goes.
-    `recovery_id` is the id that they were hashed with, null for the own: the account came from another installation since.
-    `language` is the tag of that in which they want to be asked, null for what their browser says. `renamed_at` is when the name last changed.
+    `totp_used_step` is the latest time step whose code was used, so that no code works twice. `recovery_codes` are
+    hashes; a used one is removed. `recovery_id` is the account's id when they were hashed, null for the present `id`.
+    It differs when the account came from another installation. `language` is the tag of the language in which the
+    person wants to be asked; null means what their browser says. `renamed_at` is when the name last changed.
     """
 
     __tablename__ = "users"
-    # With what searches look at, so that they read no other workspace's accounts.
+    # It includes what searches read, so that they read no accounts of other workspaces.
     __table_args__ = (
         Index("users_found_by", "workspace", "name", "id", postgresql_include=["email", "active"]),
         Index("users_renamed", "renamed_at", postgresql_where=text("renamed_at IS NOT NULL")),
@@ -60,8 +63,9 @@ class User(Base):
 
 
 class Passkey(Base):
-    """A key pair that a person's device holds; here is its public half (COSE). `site` is the name in the portal's address when it
-    was made: at another one it does not work. `sign_count` is the device's, 0 where it does not count."""
+    """A key pair on a person's device; here is its public half (COSE). `site` is the name in the portal's address when
+    the passkey was made: under another name it does not work. `sign_count` is the device's own count, 0 if it does not
+    count."""
 
     __tablename__ = "passkeys"
     __table_args__ = (UniqueConstraint("user_id", "name"),)
@@ -119,8 +123,9 @@ class UserRole(Base):
 
 
 class Session(Base):
-    """A signed-in browser. `id_hash` is SHA-256 of an id that we issued; `flash` holds messages for the next page. `carried` is
-    what the person wrote when their session before had ended, sealed for an hour (app.web.drafts.carrying): too short a life for another key."""
+    """A signed-in browser. `id_hash` is SHA-256 of an id that we issued; `flash` holds messages for the next page.
+    `carried` is what the person wrote before their last session ended, sealed for an hour (app.web.drafts.carrying). It
+    lives too short to need a key of its own."""
 
     __tablename__ = "sessions"
 
@@ -139,7 +144,8 @@ class Session(Base):
 class ApiToken(Base):
     """A bearer token of both JSON APIs: shown once, stored as SHA-256. `hint` is its last four characters.
 
-    `made_by` is the name that its maker had then, null where that was not kept; `made_by_id` is their account, null for a command.
+    `made_by` is its maker's name at that time, null if it was not kept; `made_by_id` is the maker's account, null for a
+    command.
     """
 
     __tablename__ = "api_tokens"
@@ -159,8 +165,9 @@ class ApiToken(Base):
 
 
 class RequestBudget(Base):
-    """What is left of a token's requests a minute, and how many the last process took (app.accounts.request_budgets). It names its token
-    without a foreign key: to check one, PostgreSQL would write to the disk."""
+    """How many requests a token has left in this minute, and how many the last process took
+    (app.accounts.request_budgets). It has no foreign key to its token, because checking one would make PostgreSQL write
+    to the disk."""
 
     __tablename__ = "request_budgets"
     __table_args__ = ({"prefixes": ["UNLOGGED"]},)
@@ -172,9 +179,9 @@ class RequestBudget(Base):
 
 
 class ClockSignIn(Base):
-    """The session with one account of a time-clock server, for all workspaces that use the account (app.clock.connection.shared_session).
-    `account` is a keyed hash of the server's address, the account and its password, so it tells none of them. `tokens` are sealed
-    for the platform's workspace."""
+    """The session with one account of a time-clock server, for all workspaces that use the account
+    (app.clock.connection.shared_session). `account` is a keyed hash of the server's address, the account and its
+    password, so it reveals none of them. `tokens` are sealed for the platform's workspace."""
 
     __tablename__ = "clock_sign_ins"
 
@@ -185,7 +192,7 @@ class ClockSignIn(Base):
 
 
 class OneTimeLink(Base):
-    """An invitation or password reset; used once, then dead."""
+    """An invitation or password reset; it works once."""
 
     __tablename__ = "one_time_links"
 
@@ -206,8 +213,9 @@ class Policy(Base):
 
 
 class AuditEntry(Base):
-    """One act of one person or of the system, with what it changed. `actor_name` is the name of that day; `actor_token` is the name of
-    the API token by which the person acted, null for none and for entries from before it was noted."""
+    """One act of one person or of the system, with what it changed. `actor_name` is the name at that time;
+    `actor_token` is the name of the API token by which the person acted: null for none, and in entries from before this
+    was stored."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (
@@ -236,9 +244,10 @@ class AuditEntry(Base):
 
 
 class Job(Base):
-    """Work that is due. This row is the truth; the queue's entry is only a wake-up.
+    """Work that is due. This row decides; the queue's entry only wakes a worker.
 
-    `key` keeps one waiting or running job of a kind per workspace; `attempt` fences a run that was taken over.
+    `key` allows one waiting or running job of a kind per workspace. `attempt` stops a run from writing after another
+    worker took it over.
     """
 
     __tablename__ = "jobs"
@@ -251,7 +260,7 @@ class Job(Base):
         Index("jobs_failed", "workspace", "id", postgresql_where=text("status = 'failed'")),
         Index("jobs_done_keys", "workspace", "key", "id", postgresql_where=text("status = 'done'")),
         Index("jobs_over", "finished_at", postgresql_where=text("status IN ('done', 'failed')")),
-        # They are kept for a day only.
+        # Kept for a day only.
         Index("jobs_sweeps", "finished_at", postgresql_where=text("name = 'problems_sweep'")),
     )
 
@@ -271,7 +280,7 @@ class Job(Base):
 
 
 class WorkspaceLook(Base):
-    """When the schedule next asks a workspace what has become due there (app.accounts.looks)."""
+    """When the schedule next looks for due work in a workspace (app.accounts.looks)."""
 
     __tablename__ = "workspace_looks"
     __table_args__ = (Index(None, "next_at"),)

@@ -1,4 +1,5 @@
-"""One-time links, with which a person sets a password: made, looked at, burnt. Only the hash of a link's secret is stored."""
+"""One-time links, with which a person sets a password: made, checked and used up. Only the hash of a link's secret is
+stored."""
 
 import hashlib
 import secrets
@@ -14,14 +15,15 @@ RESET_LIFE = timedelta(minutes=30)
 
 
 async def make_link(db: AsyncSession, user_id: int) -> str:
-    """A one-time secret for `/welcome/SECRET`, where its owner sets a password. Older links of the user die."""
+    """A one-time secret for `/welcome/SECRET`, where its owner sets a password. Older links of the user stop
+    working."""
     await kill_links(db, user_id)
     return await _new_link(db, user_id, LINK_LIFE)
 
 
 async def make_reset_link(db: AsyncSession, user_id: int) -> str:
-    """The same for a person who forgot the password, for a short time. Older links stay: a stranger who knows the address
-    can ask for it, too."""
+    """The same for a person who forgot the password; it works for a short time. Older links stay valid, because a
+    stranger who knows the address can ask for a link too."""
     return await _new_link(db, user_id, RESET_LIFE)
 
 
@@ -33,18 +35,19 @@ async def _new_link(db: AsyncSession, user_id: int, life: timedelta) -> str:
 
 
 async def kill_links(db: AsyncSession, user_id: int) -> None:
-    """The user's unused links stop working."""
+    """Ends the user's unused links."""
     unused = update(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.used_at.is_(None))
     await db.execute(unused.values(used_at=datetime.now(UTC)))
 
 
 async def link_owner(db: AsyncSession, secret: str) -> int | None:
-    """The user whose live link this is, or None."""
+    """The user whose valid link this is, or None."""
     return await db.scalar(select(OneTimeLink.user_id).where(*_is_live(secret, datetime.now(UTC))))
 
 
 async def burn(db: AsyncSession, secret: str) -> int | None:
-    """Uses the link up, and returns its user; None when it is dead by now. Of two at once, one gets the user."""
+    """Uses the link up, and returns its user; None when it no longer works. When it is used twice at once, one of them
+    gets the user."""
     now = datetime.now(UTC)
     burnt = update(OneTimeLink).where(*_is_live(secret, now)).values(used_at=now).returning(OneTimeLink.user_id)
     user_id: int | None = await db.scalar(burnt)

@@ -1,6 +1,7 @@
-"""What a browser is asked when a passkey is made or used, and whether its answer is right: WebAuthn, by py_webauthn. No rows here.
+"""What a browser is asked when a passkey is made or used, and if its answer is right: WebAuthn, by py_webauthn. It
+reads no rows.
 
-The library is loaded at its first use: it takes a tenth of a second, and few processes need it.
+The library is loaded at its first use: loading takes a tenth of a second, and few processes need it.
 """
 
 import base64
@@ -33,7 +34,7 @@ class KnownKey:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """`public_key` is in COSE; `sign_count` is what the authenticator counts, 0 for one that does not count."""
+    """`public_key` is in COSE; `sign_count` is the authenticator's own count, 0 if it does not count."""
 
     credential_id: bytes
     public_key: bytes
@@ -64,7 +65,7 @@ def ask_to_make(
     known: Sequence[KnownKey],
     timeout_s: int,
 ) -> str:
-    """JSON for `navigator.credentials.create`. A device that holds one of the `known` makes no second one."""
+    """JSON for `navigator.credentials.create`. A device that holds one of the `known` passkeys makes no second one."""
     from webauthn import generate_registration_options, options_to_json
     from webauthn.helpers.structs import (
         AuthenticatorSelectionCriteria,
@@ -106,7 +107,7 @@ def ask_to_sign(site: PasskeySite, challenge: bytes, *, known: Sequence[KnownKey
 
 
 def challenge_in(answer: str) -> bytes:
-    """The challenge that the answer is about, before anything in it is used. Raises WrongAnswer."""
+    """The challenge that the answer belongs to, before anything else in it is used. Raises WrongAnswer."""
     data = _read(answer).response.clientDataJSON
     try:
         return _bytes(msgspec.json.decode(_bytes(data), type=_ClientData).challenge)
@@ -115,12 +116,12 @@ def challenge_in(answer: str) -> bytes:
 
 
 def credential_in(answer: str) -> bytes:
-    """The id of the passkey that the answer says it is of. Raises WrongAnswer."""
+    """The id of the passkey that the answer names. Raises WrongAnswer."""
     return _bytes(_read(answer).id)
 
 
 def new_key(site: PasskeySite, challenge: bytes, answer: str) -> NewKey:
-    """Raises WrongAnswer unless this site's page asked with this challenge, and the device made sure who uses it."""
+    """Raises WrongAnswer unless a page of this site asked with this challenge, and the device verified its user."""
     from webauthn import verify_registration_response
     from webauthn.helpers import parse_registration_credential_json
 
@@ -140,9 +141,9 @@ def new_key(site: PasskeySite, challenge: bytes, answer: str) -> NewKey:
 
 
 def sign_count_in(site: PasskeySite, challenge: bytes, public_key: bytes, answer: str) -> int:
-    """Raises WrongAnswer unless the key signed this challenge for this site, and the device made sure who uses it.
+    """Raises WrongAnswer unless the key signed this challenge for this site, and the device verified its user.
 
-    Whether the count went up is for `goes_up` to say.
+    `goes_up` says if the count went up.
     """
     from webauthn import verify_authentication_response
 
@@ -163,7 +164,7 @@ def sign_count_in(site: PasskeySite, challenge: bytes, public_key: bytes, answer
 
 
 def goes_up(before: int, now: int) -> bool:
-    """False when the count tells of a second device with the same key. A device that does not count sends 0 each time."""
+    """False when the count shows that a second device has the same key. A device that does not count always sends 0."""
     return now > before or now == before == 0
 
 

@@ -1,4 +1,5 @@
-"""Where passkeys work: a browser binds each to the name in the portal's address, and gives it to secure pages alone. Pure."""
+"""Where passkeys work: a browser binds each to the name in the portal's address, and uses it on secure pages only.
+Pure."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from app.wording.marked import worded
 
 @dataclass(frozen=True, slots=True)
 class PasskeySite:
-    """`name` is what a passkey belongs to (the relying party's id); `origin` is what a browser at the portal signs."""
+    """`name` is what a passkey belongs to (the relying party's id); `origin` is the address that a browser signs."""
 
     name: str
     origin: str
@@ -21,7 +22,7 @@ def site_of(base_url: str) -> PasskeySite | None:
 
 
 def why_not(base_url: str) -> str:
-    """One sentence, "" where passkeys work. `base_url` is as app.config leaves it: an origin as browsers write it."""
+    """One sentence, "" when passkeys work. `base_url` is an origin as browsers write it; app.config sees to that."""
     address = urlsplit(base_url)
     host = address.hostname or ""
     match address.scheme:
@@ -40,6 +41,6 @@ def why_not(base_url: str) -> str:
 
 
 def _is_ip_address(host: str) -> bool:
-    """As browsers see it: a name whose last part is a number is an IPv4 address, `https://127.1` too."""
+    """As browsers decide it: a name whose last part is a number is an IPv4 address, `https://127.1` too."""
     last = host.removesuffix(".").rpartition(".")[2]
     return ":" in host or re.fullmatch(r"\d+|0x[0-9a-f]*", last, re.ASCII) is not None

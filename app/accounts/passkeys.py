@@ -1,7 +1,8 @@
-"""Passkeys: each signs in after the password, in place of the six digits of the authenticator app, which stays on beside them.
+"""Passkeys: each signs in after the password, in place of the six digits of the authenticator app, which stays on
+beside them.
 
-So a person has passkeys only while they have an authenticator app: the API's `otp` and the recovery codes always work.
-A challenge is made here, expires, and is gone with the first answer to it. The protocol itself: passkey_answers.
+A person has passkeys only while they have an authenticator app: so the API's `otp` and the recovery codes always work.
+A challenge is made here, expires, and ends with the first answer to it. The protocol itself: passkey_answers.
 """
 
 import secrets
@@ -25,7 +26,7 @@ from app.wording.marked import marked, worded
 ANSWER_WITHIN = timedelta(minutes=5)
 MOST = 20
 LONGEST_NAME = 60
-LONGEST_ANSWER = 20_000  # of a device with many certificates; the most have some hundred
+LONGEST_ANSWER = 20_000  # A device with many certificates sends so much; most devices send some hundred bytes.
 WRONG = marked("The passkey was not accepted. Try it again, or type the six digits of your authenticator app.")
 NOT_MADE = marked("The passkey was not added: the answer of the device was wrong, or it came too late. Start again.")
 NO_APP = marked("Set up an authenticator app first. A passkey works beside it.")
@@ -47,8 +48,8 @@ class SignedChallenge:
 
 
 async def ask_to_add(db: AsyncSession, site: PasskeySite, user_id: int, name: str) -> str:
-    """What the browser is to make, as JSON; the answer goes to `add`. Raises Conflict without an authenticator app or at MOST
-    passkeys, and Invalid for a name that is taken."""
+    """What the browser is asked to make, as JSON; its answer goes to `add`. Raises Conflict without an authenticator
+    app and at MOST passkeys, and Invalid for a name that is taken."""
     user = await _owner_with_room(db, user_id, name)
     return passkey_answers.ask_to_make(
         site,
@@ -62,7 +63,8 @@ async def ask_to_add(db: AsyncSession, site: PasskeySite, user_id: int, name: st
 
 
 async def ask_to_sign_in(database: Database, site: PasskeySite, user_id: int) -> str | None:
-    """What the browser is to sign, as JSON; the answer goes to `use`. None for a person without a passkey for this site."""
+    """What the browser is asked to sign, as JSON; its answer goes to `use`. None for a person without a passkey for
+    this site."""
     async with database.shared_transaction() as db:
         known = await _known(db, site, user_id)
         if not known:
@@ -72,9 +74,10 @@ async def ask_to_sign_in(database: Database, site: PasskeySite, user_id: int) ->
 
 
 async def take_challenge(database: Database, user_id: int, purpose: Purpose, answer: str) -> bytes | None:
-    """The challenge that the answer is about; None for one that this person was not asked, that expired, or that was answered.
+    """The challenge that the answer belongs to; None when this person was not asked it, or it has expired or was
+    answered.
 
-    In a transaction of its own: it is used up even when the answer is refused.
+    It runs in a transaction of its own, so that the challenge is used up even when the answer is refused.
     """
     try:
         challenge = passkey_answers.challenge_in(answer)
@@ -101,7 +104,7 @@ async def add(
     answer: str,
 ) -> None:
     """Keeps the passkey that was made for this `challenge` (of `take_challenge`). Raises PasskeyNotMade, Conflict for a
-    passkey that is kept already, and what `ask_to_add` raises."""
+    passkey that is known already, and what `ask_to_add` raises."""
     try:
         made = passkey_answers.new_key(site, _given(challenge), answer)
     except WrongAnswer:
@@ -130,7 +133,8 @@ async def use(database: Database, user: User, signed: SignedChallenge) -> bool:
 
 
 async def _named(db: AsyncSession, user_id: int, site: PasskeySite, answer: str) -> Passkey:
-    """The passkey that the answer says it is of, locked until its count is written. Raises WrongAnswer for another person's."""
+    """The passkey that the answer names, locked until its count is written. Raises WrongAnswer for another person's
+    passkey."""
     credential_id = passkey_answers.credential_in(answer)
     own = (Passkey.user_id == user_id, Passkey.site == site.name, Passkey.credential_id == credential_id)
     passkey = await db.scalar(select(Passkey).where(*own).with_for_update())
@@ -140,7 +144,8 @@ async def _named(db: AsyncSession, user_id: int, site: PasskeySite, answer: str)
 
 
 async def _count(db: AsyncSession, user: User, passkey: Passkey, count: int) -> bool:
-    """False, with a line in the audit, where the device's count did not go up: another device may hold the same key."""
+    """False when the device's count did not go up, because another device may hold the same key. The audit then gets a
+    line."""
     if not passkey_answers.goes_up(passkey.sign_count, count):
         await enter_workspace(db, user.workspace)
         told = {"passkey": passkey.name}
@@ -156,7 +161,7 @@ async def count_of(db: AsyncSession, user_id: int) -> int:
 
 
 async def find(db: AsyncSession, user_id: int, passkey_id: int) -> Passkey:
-    """Raises NotFound for another person's."""
+    """Raises NotFound for another person's passkey."""
     passkey = await db.scalar(select(Passkey).where(Passkey.id == passkey_id, Passkey.user_id == user_id))
     if passkey is None:
         raise NotFound(marked("You have no such passkey."))
@@ -188,13 +193,13 @@ async def remove(db: AsyncSession, actor: audit.Actor, user_id: int, passkey_id:
 
 
 async def remove_all(db: AsyncSession, user_id: int) -> list[str]:
-    """Their names. Challenges that still wait for an answer go too."""
+    """Returns their names. Removes unanswered challenges too."""
     await db.execute(delete(PasskeyChallenge).where(PasskeyChallenge.user_id == user_id))
     return sorted(await db.scalars(delete(Passkey).where(Passkey.user_id == user_id).returning(Passkey.name)))
 
 
 async def _owner_with_room(db: AsyncSession, user_id: int, name: str) -> User:
-    """Locked, so that no passkey outlives an authenticator app that is switched off at the same moment."""
+    """Locks the person, so that no passkey is added while their authenticator app is switched off."""
     user = await _lock(db, user_id)
     if user.totp_secret is None:
         raise Conflict(NO_APP)

@@ -1,4 +1,4 @@
-"""What each permission means, in words for the person who ticks it. Which roles have it: app.accounts.roles."""
+"""What each permission means, in words for the person who gives it. Which roles have it: app.accounts.roles."""
 
 from app import registry
 
@@ -7,13 +7,13 @@ EXPLAINED = {one.name: one for group in GROUPS for one in group.permissions}
 
 
 def label_of(permission: str) -> str:
-    """What a permission is called on the page Roles. One that an older release gave to a role stands for itself."""
+    """The name of a permission on the page Roles. A permission that only an older release knew is shown by its key."""
     known = EXPLAINED.get(permission)
     return known.label if known else permission
 
 
 def needed(permission: str) -> str:
-    """The sentence for somebody who lacks it."""
+    """The sentence for somebody without the permission."""
     return (
         f"You need the right “{label_of(permission)}” for this. An administrator of your workspace can give it to you."
     )

@@ -1,4 +1,4 @@
-"""The switches of a workspace and their defaults. What is not stored has its default."""
+"""The switches of a workspace and their defaults. A switch that is not stored has its default."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ def is_on(workspace: SQLColumnExpression[str], name: str) -> ColumnElement[bool]
 
 
 async def read(db: AsyncSession, workspace: str) -> dict[str, Any]:
-    """Every policy of a workspace with the value that holds."""
+    """All policies of a workspace with their values in force."""
     rows = await db.execute(select(Policy.name, Policy.value).where(Policy.workspace == workspace))
     return {**DEFAULTS, **{name: value for name, value in rows if name in DEFAULTS}}
 

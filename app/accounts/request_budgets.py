@@ -1,7 +1,7 @@
-"""The request budgets of all API tokens, in one table for all processes. How they are used is said in api/request_budget.py.
+"""The request budgets of all API tokens, in one table for all processes. How they are used: api/request_budget.py.
 
-The table is unlogged: what is written there waits for no disk. After a crash of the database, or at its standby, it is empty, and each
-token begins a full minute.
+The table is unlogged, so writing to it waits for no disk. After a crash of the database, and on a standby that takes
+over, it is empty, and each token starts with a full minute.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.direct import Direct, driver
 
-# As api/request_budget.py::granted, by the clock of the database alone, which is read once, and after waiting for the row.
+# The same as api/request_budget.py::granted, by the clock of the database, which is read once, after the row is locked.
 _TAKE = Direct("""
     INSERT INTO request_budgets AS held (token_id, remaining, granted, at)
     VALUES (
@@ -35,8 +35,8 @@ _TAKE = Direct("""
 
 
 async def take(db: AsyncSession, token_id: int, per_minute: int, wanted: int, returned: int) -> tuple[int, float]:
-    """Gives back `returned` requests and takes up to `wanted`: how many it got, and what is left. The transaction must be short: it
-    holds what all processes wait for."""
+    """Gives back `returned` requests and takes up to `wanted`. Returns how many it got, and what is left. Keep the
+    transaction short: all processes wait for this row."""
     values: dict[str, Any] = {
         "token_id": token_id,
         "per_minute": per_minute,

@@ -1,4 +1,4 @@
-"""Permissions, the roles that every workspace has from the start, and making roles of one's own.
+"""Permissions, the roles that every workspace has from the start, and adding roles.
 
 What each permission means in plain words: app.accounts.permissions. Giving roles to people: app.accounts.accounts.
 """
@@ -43,7 +43,7 @@ async def add(
     *,
     reach: frozenset[str] = EVERYTHING,
 ) -> int:
-    """`reach` is what the acting person may do: a role they make can't exceed it. Raises Invalid for a taken name."""
+    """`reach` is what the acting person may do: the new role can't exceed it. Raises Invalid for a taken name."""
     chosen = _ordered(permissions)
     administrators.check_grant(reach, chosen, what="This role")
     statement = insert(Role).values(workspace=workspace_of(db), name=name, permissions=chosen)
@@ -63,8 +63,8 @@ async def edit(
     *,
     reach: frozenset[str] = EVERYTHING,
 ) -> list[int]:
-    """Returns whose rights changed: their sessions are to be ended. Raises Conflict for a built-in role and for the last
-    administrator's, Forbidden beyond `reach`."""
+    """Returns the people whose rights changed, so that the caller ends their sessions. Raises Conflict for a built-in
+    role and when the last administrator would lose their rights, Forbidden beyond `reach`."""
     row = await find(db, role_id)
     if row.builtin:
         raise Conflict(f"{row.name} is built in: it can't be changed. Copy it, and change the copy.")
@@ -88,7 +88,8 @@ async def edit(
 async def remove(
     db: AsyncSession, actor: audit.Actor, role_id: int, *, reach: frozenset[str] = EVERYTHING
 ) -> list[int]:
-    """Takes the role from everybody who has it; returns them. Raises Conflict for a built-in role and the last way in."""
+    """Deletes the role and takes it from everybody who has it; returns them. Raises Conflict for a built-in role and
+    when no administrator would be left."""
     row = await find(db, role_id)
     if row.builtin:
         raise Conflict(f"{row.name} is built in and stays.")
@@ -107,7 +108,7 @@ async def _holders(db: AsyncSession, role_id: int) -> list[int]:
 
 
 def _ordered(permissions: Collection[str]) -> list[str]:
-    """Raises Invalid for a word that is not a permission."""
+    """Raises Invalid for an unknown permission."""
     unknown = sorted(set(permissions) - EVERYTHING)
     if unknown:
         raise Invalid(f"There is no permission {', '.join(unknown)}.")
@@ -115,7 +116,7 @@ def _ordered(permissions: Collection[str]) -> list[str]:
 
 
 def _in_order(permissions: Collection[str]) -> list[str]:
-    """In the order of the page Roles; what an older release gave stands last."""
+    """In the order of the page Roles; permissions of older releases come last."""
     return [*(one for one in PERMISSIONS if one in permissions), *sorted(set(permissions) - EVERYTHING)]
 
 

@@ -1,4 +1,4 @@
-"""The second factor: six digits of an authenticator app (TOTP, RFC 6238), or a recovery code. Passkeys beside it: passkeys.
+"""The second factor: six digits of an authenticator app (TOTP, RFC 6238), or a recovery code. Passkeys: passkeys.
 
 Where sign-in asks for one of them: identity.
 """
@@ -34,7 +34,7 @@ WRONG_RECOVERY_CODE = (
 
 
 RECOVERY_CODES = 10
-_RECOVERY_BYTES = 10  # too many values to try them all, hashed once
+_RECOVERY_BYTES = 10  # It has too many possible values to try them all, so one hash is enough.
 _RECOVERY_LENGTH = 16
 
 
@@ -53,12 +53,12 @@ def address(secret: Secret, email: str) -> str:
 
 
 def seal_setup(keys: KeyRing, workspace: str, user_id: int, secret: Secret) -> str:
-    """The secret as the set-up form carries it: nothing is stored until a code of it was given."""
+    """The secret as the set-up form carries it: nothing is stored until the person gives a code of it."""
     return keys.seal(secret, _setup_place(workspace, user_id))
 
 
 def open_setup(keys: KeyRing, workspace: str, user_id: int, sealed: str) -> Secret:
-    """Raises Conflict for anything but what `seal_setup` made for this very person."""
+    """Raises Conflict unless `seal_setup` made it for this person."""
     try:
         return keys.open(sealed, _setup_place(workspace, user_id))
     except SecretError:
@@ -66,13 +66,13 @@ def open_setup(keys: KeyRing, workspace: str, user_id: int, sealed: str) -> Secr
 
 
 def seal_passed(keys: KeyRing, user: User, now: datetime) -> str:
-    """What the form that asks for the digits carries instead of the password, so that it is typed only once."""
+    """What the form for the digits carries in place of the password, so that the person types it only once."""
     until = int((now + PASSED_FOR).timestamp())
     return keys.seal(Secret(f"{until}:{_mark(user)}"), _passed_place(user))
 
 
 def has_passed(keys: KeyRing, user: User, sealed: str, now: datetime) -> bool:
-    """True when this user gave the password that holds now, some minutes ago at most."""
+    """True when this user gave their present password in the last few minutes."""
     try:
         until, _, mark = keys.open(sealed, _passed_place(user)).reveal().partition(":")
     except SecretError:
@@ -83,8 +83,8 @@ def has_passed(keys: KeyRing, user: User, sealed: str, now: datetime) -> bool:
 async def enable(
     db: AsyncSession, actor: audit.Actor, user_id: int, *, keys: KeyRing, secret: Secret, code: str
 ) -> list[str]:
-    """From now on sign-in wants a code. Returns the recovery codes, which are shown this once. Raises WrongCode, and Conflict when a
-    second factor is on already."""
+    """Switches it on: from now on sign-in needs a code. Returns the recovery codes, which are shown only once. Raises
+    WrongCode, and Conflict when a second factor is on already."""
     step = step_of(secret, code, datetime.now(UTC))
     if step is None:
         raise WrongCode
@@ -99,7 +99,7 @@ async def enable(
 
 
 async def make_recovery_codes(db: AsyncSession, actor: audit.Actor, user_id: int) -> list[str]:
-    """New ones; the old ones stop working. Raises Conflict where no second factor is on."""
+    """Makes new ones; the old ones stop working. Raises Conflict when no second factor is on."""
     codes = _recovery_codes()
     renewed = update(User).where(User.id == user_id, User.totp_secret.is_not(None))
     if await db.scalar(renewed.values(_kept(user_id, codes)).returning(User.id)) is None:
@@ -109,7 +109,8 @@ async def make_recovery_codes(db: AsyncSession, actor: audit.Actor, user_id: int
 
 
 async def forget(db: AsyncSession, actor: audit.Actor, user_id: int) -> bool:
-    """The password alone signs in again: recovery codes and passkeys go too. Returns whether there was a second factor."""
+    """Switches it off, and removes recovery codes and passkeys: the password alone signs in again. True when there was
+    a second factor."""
     off = update(User).where(User.id == user_id, User.totp_secret.is_not(None))
     gone = off.values(totp_secret=None, totp_used_step=None, recovery_codes=[])
     if await db.scalar(gone.returning(User.id)) is None:
@@ -125,8 +126,8 @@ async def is_on(db: AsyncSession, user_id: int) -> bool:
 
 
 async def use_code(database: Database, keys: KeyRing, user: User, code: str) -> bool:
-    """True when this is the code of the moment, or a recovery code. Each works once: one that was looked over the shoulder is worth
-    nothing."""
+    """True when this is the code of this moment, or a recovery code. Each works once, so a code that somebody else has
+    seen is worth nothing."""
     if is_recovery_code(code):
         return await _use_recovery_code(database, user, code)
     secret = keys.open(user.totp_secret or "", place(user.workspace, user.id))
@@ -139,7 +140,7 @@ async def use_code(database: Database, keys: KeyRing, user: User, code: str) -> 
 
 
 async def _use_recovery_code(database: Database, user: User, code: str) -> bool:
-    """One statement takes it away, so that of two who send the same at once one comes in."""
+    """One statement removes it: when two people send it at the same moment, one of them gets in."""
     hashed = _hashed(user.recovery_id or user.id, code)
     used = (
         update(User)
@@ -158,12 +159,12 @@ async def _use_recovery_code(database: Database, user: User, code: str) -> bool:
 
 
 def is_recovery_code(text: str) -> bool:
-    """True when it has the form of one: 16 letters and digits, however they are grouped."""
+    """True when it looks like a recovery code: 16 letters and digits, grouped in any way."""
     return len(_plain(text)) == _RECOVERY_LENGTH
 
 
 def _recovery_codes() -> list[str]:
-    """`ABCD-EFGH-IJKL-MNOP`, in letters and digits that are not taken for each other."""
+    """`ABCD-EFGH-IJKL-MNOP`, in letters and digits that people do not confuse."""
     plain = [base64.b32encode(secrets.token_bytes(_RECOVERY_BYTES)).decode() for _ in range(RECOVERY_CODES)]
     return ["-".join(one[at : at + 4] for at in range(0, _RECOVERY_LENGTH, 4)) for one in plain]
 
@@ -181,7 +182,8 @@ def _plain(code: str) -> str:
 
 
 def step_of(secret: Secret, code: str, now: datetime) -> int | None:
-    """The half minute since 1970 that the code belongs to: this one, or one either side for clocks that differ."""
+    """The half minute since 1970 that the code belongs to: the present one, or one earlier or later, since clocks
+    differ."""
     generator = pyotp.TOTP(secret.reveal(), interval=STEP_S)
     digits = "".join(code.split()).encode()
     current = int(now.timestamp()) // STEP_S
@@ -206,5 +208,5 @@ def _passed_place(user: User) -> Place:
 
 
 def _mark(user: User) -> str:
-    """Differs once the password was changed."""
+    """It differs once the password was changed."""
     return hashlib.sha256((user.password_hash or "").encode()).hexdigest()

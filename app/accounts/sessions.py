@@ -1,4 +1,5 @@
-"""Rows of browser sessions, and ending them when an account changes. What a browser does with one: app.web.sessions."""
+"""Rows of browser sessions, and ending them when an account changes. What a browser does with a session:
+app.web.sessions."""
 
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ from app.db.among import among
 
 
 async def end_others(db: AsyncSession, user_id: int, *, keep: bytes = b"") -> int:
-    """Ends every session of a user but the one given: at a new password, changed roles, deactivation. Returns how many."""
+    """Ends every session of a user except one: after a new password, changed roles, deactivation. Returns how many."""
     ended = await db.execute(
         delete(Session).where(Session.user_id == user_id, Session.id_hash != keep).returning(Session.public_id)
     )
@@ -18,11 +19,11 @@ async def end_others(db: AsyncSession, user_id: int, *, keep: bytes = b"") -> in
 
 
 async def end_one(db: AsyncSession, user_id: int, public_id: int, *, keep: bytes) -> bool:
-    """Ends one session of a user, unless it is the one given. False when they have no such session."""
+    """Ends one session of a user, unless it is `keep`. False when the user has no such session."""
     theirs = delete(Session).where(Session.public_id == public_id, Session.user_id == user_id, Session.id_hash != keep)
     return await db.scalar(theirs.returning(Session.public_id)) is not None
 
 
 async def end_all_of(db: AsyncSession, user_ids: Sequence[int], *, keep: bytes) -> None:
-    """Ends every session of these users but the one given."""
+    """Ends every session of these users except `keep`."""
     await db.execute(delete(Session).where(among(Session.user_id, user_ids), Session.id_hash != keep))

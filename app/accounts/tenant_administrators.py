@@ -1,7 +1,7 @@
-"""Administrators of a tenant, as the platform makes them: the first one, and another one when none of them can sign in.
+"""Administrators of a tenant, as the platform adds them: the first one, and another one when none of them can sign in.
 
-Every verb runs in a transaction of the tenant, and is in the audit of both: the tenant sees who was made, and the platform who
-made whom.
+Every verb runs in a transaction of the tenant, and writes the audit of both: the tenant sees who was added, and the
+platform who added them.
 """
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,8 +18,9 @@ from app.registry import ADMINISTRATOR
 async def make(
     db: AsyncSession, actor: audit.Actor, email: str, name: str, *, known: int, reach: frozenset[str]
 ) -> CreatedUser:
-    """An account with the role Administrator of the tenant, and its one-time link. `known` is how many administrators there were
-    when the person decided: raises Conflict when there are more, and for a deactivated tenant; Invalid as accounts.create."""
+    """Adds an account with the tenant's role Administrator, and its one-time link. `known` is how many administrators
+    the person saw when they decided: raises Conflict when there are more, and for a deactivated tenant; Invalid as
+    accounts.create."""
     key = await _held(db)
     there = [one.name for one in await administrators.of(db, key)]
     if len(there) > known:
@@ -33,8 +34,9 @@ async def make(
 
 
 async def make_link(db: AsyncSession, actor: audit.Actor, user_id: int, *, reach: frozenset[str]) -> str:
-    """A new one-time link for an administrator who has not chosen a password yet; the old one stops. Raises NotFound for another
-    account, and Conflict for one that has a password: the platform does not take over an account in use."""
+    """A new one-time link for an administrator who has not chosen a password yet; the old link stops working. Raises
+    NotFound for another account, and Conflict for one with a password, because the platform may not take over an
+    account in use."""
     key = await _held(db)
     person = await one_of(db, key, user_id)
     if person.has_password:
@@ -61,7 +63,7 @@ async def refuse_deactivated(db: AsyncSession, key: str) -> None:
 
 
 async def _held(db: AsyncSession) -> str:
-    """The key of the transaction's tenant, which stays as it is until the transaction ends."""
+    """The key of the transaction's tenant, locked until the transaction ends."""
     key = workspace_of(db)
     await hold(db, Tenant.key == key)
     await refuse_deactivated(db, key)

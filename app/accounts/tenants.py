@@ -1,4 +1,4 @@
-"""Tenants: the workspaces beside the platform. Their tables are made by the owner role (app.db.migrate), never from here."""
+"""Tenants: the workspaces beside the platform. Only the owner role makes their tables (app.db.migrate)."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.db.migrate import MigrationWatch
 
 LONGEST_NAME = 200
-# Workspaces that are given their roles in one transaction.
+# How many workspaces get their roles in one transaction.
 _AT_A_TIME = 100
 CEILINGS = {
     "none": "None: they see surveys but can't make any",
@@ -37,16 +37,16 @@ async def create_tenant(
     ceiling: str = "optional",
     watch: "MigrationWatch | None" = None,
 ) -> None:
-    """A workspace with all its tables, made by the owner role, then entered with its roles and user types.
+    """Makes a workspace: the owner role makes its tables, then it gets its roles and user types.
 
-    If it is killed in between, it leaves tables that are not used, and a second run completes it. Raises Invalid for a
-    word that is not a key or ceiling, Conflict for a key that is taken.
+    If it is killed in between, it leaves unused tables, and a second run completes them. Raises Invalid for a word that
+    is not a key or ceiling, Conflict for a key that is taken.
     """
     _check(key, name, ceiling)
     async with database.shared_transaction() as db:
         if await db.scalar(select(Tenant.key).where(Tenant.key == key)):
             raise _taken(key)
-    from app.db.migrate import migrate  # loads Alembic, which no portal and no worker needs
+    from app.db.migrate import migrate  # Loads Alembic, which neither portal nor worker needs.
 
     await migrate(owner_url, app_role, workspaces=[key], watch=watch)
     async with database.transaction() as db:
@@ -62,8 +62,9 @@ async def _enter(db: AsyncSession, key: str, name: str, ceiling: str) -> None:
 
 
 async def found_all(database: Database) -> None:
-    """Gives every workspace what it has from the start; after each migration, so that new permissions reach the roles. A hundred
-    workspaces are a transaction: who edits a role meanwhile waits for a moment."""
+    """Gives every workspace what it has from the start. It runs after each migration, so that new permissions reach
+    the roles. One transaction serves a hundred workspaces, so a person who edits a role meanwhile waits only for a
+    moment."""
     async with database.shared_transaction() as db:
         workspaces = [PLATFORM, *await db.scalars(select(Tenant.key).order_by(Tenant.key))]
     for first in range(0, len(workspaces), _AT_A_TIME):
@@ -72,13 +73,13 @@ async def found_all(database: Database) -> None:
 
 
 async def refuse_unknown(db: AsyncSession, workspace: str) -> None:
-    """Raises NotFound for a key that is neither the platform's nor a tenant's."""
+    """Raises NotFound unless the key is the platform's or a tenant's."""
     if workspace != PLATFORM:
         await find(db, workspace)
 
 
 async def prepare(db: AsyncSession, *workspaces: str) -> None:
-    """The built-in roles as this version has them, and the first user types; safe to run again, at each migration."""
+    """Writes the built-in roles of this version, and the first user types. Each migration runs it again."""
     roles = [
         {"name": name, "permissions": [one for one in PERMISSIONS if one in permissions], "builtin": True}
         for name, permissions in BUILT_IN.items()
@@ -109,7 +110,7 @@ async def find(db: AsyncSession, key: str) -> Any:
 
 
 async def edit(db: AsyncSession, actor: audit.Actor, key: str, name: str, ceiling: str) -> bool:
-    """Renames it and sets what its survey authors may do. Returns whether anything changed."""
+    """Renames it and sets what its survey authors may do. True when something changed."""
     _check_ceiling(ceiling)
     row = await find(db, key)
     was, is_now = {"name": row.name, "ceiling": row.ceiling}, {"name": name, "ceiling": ceiling}
@@ -122,7 +123,7 @@ async def edit(db: AsyncSession, actor: audit.Actor, key: str, name: str, ceilin
 
 
 async def deactivate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
-    """Its people are signed out and can't sign in, and its tokens stop; nothing of it is deleted."""
+    """Signs its people out, and stops their sign-in and its tokens. It deletes nothing."""
     await find(db, key)
     statement = update(Tenant).where(Tenant.key == key, Tenant.active).values(active=False)
     if await db.scalar(statement.returning(Tenant.key)) is None:

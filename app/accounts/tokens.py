@@ -24,7 +24,8 @@ _LIVE = and_(ApiToken.revoked_at.is_(None), or_(ApiToken.expires_at.is_(None), A
 
 @dataclass(frozen=True, slots=True)
 class TokenScope:
-    """What a token may be used for. It never gives more than its owner may: `permissions` are asked at each request."""
+    """What a token may be used for. It never gives more than its owner may do: each request checks `permissions`
+    again."""
 
     label: str
     explanation: str
@@ -68,7 +69,7 @@ SCOPES: dict[str, TokenScope] = {
 
 
 def offered(permissions: frozenset[str], *, on_platform: bool) -> dict[str, TokenScope]:
-    """The scopes that would do something for a person with these permissions."""
+    """The scopes that a person with these permissions can use."""
     return {
         name: scope
         for name, scope in SCOPES.items()
@@ -95,9 +96,10 @@ async def create(
     name: str = "",
     days: int | None = None,
 ) -> CreatedToken:
-    """`days` None: it works until somebody revokes it.
+    """With `days` None it works until somebody revokes it.
 
-    Raises NotFound for an account of another workspace, Invalid for an unknown scope or none, Conflict beyond MOST_LIVE.
+    Raises NotFound for an account of another workspace, Invalid for an unknown scope or none, Conflict beyond
+    MOST_LIVE.
     """
     owner = await _owner(db, user_id)
     chosen = tuple(scope for scope in SCOPES if scope in scopes)
@@ -117,14 +119,15 @@ async def create(
 
 
 async def make_room(db: AsyncSession, user_id: int, name: str, *, keep: int) -> None:
-    """Revokes all but the newest `keep` live tokens of this name: apps that forget to sign out must not use up MOST_LIVE."""
+    """Revokes all but the newest `keep` live tokens of this name. Otherwise apps that never sign out would use up
+    MOST_LIVE."""
     named = select(ApiToken.id).where(ApiToken.user_id == user_id, ApiToken.name == name, ApiToken.revoked_at.is_(None))
     oldest = named.order_by(ApiToken.id.desc()).offset(keep)
     await db.execute(update(ApiToken).where(ApiToken.id.in_(oldest)).values(revoked_at=func.now()))
 
 
 async def user_with_email(db: AsyncSession, email: str) -> int:
-    """Whose address it is, in this workspace. Raises NotFound."""
+    """The user of this workspace with the address. Raises NotFound."""
     here = select(User.id).where(User.email == email.strip().lower(), User.workspace == workspace_of(db))
     user_id = await db.scalar(here)
     if user_id is None:
@@ -133,7 +136,8 @@ async def user_with_email(db: AsyncSession, email: str) -> int:
 
 
 async def revoke(db: AsyncSession, actor: audit.Actor, token_id: int, *, owner_id: int | None = None) -> bool:
-    """It stops working at once. With `owner_id` only that person's token is found. Returns whether it worked until now.
+    """Revokes a token at once. With `owner_id` it finds only tokens of that person. True when the token worked until
+    now.
 
     Raises NotFound for a token of another workspace.
     """
@@ -147,12 +151,12 @@ async def revoke(db: AsyncSession, actor: audit.Actor, token_id: int, *, owner_i
 
 
 async def revoke_several(db: AsyncSession, actor: audit.Actor, token_ids: Iterable[int]) -> list[int]:
-    """Those of this workspace. Returns the ones that worked until now."""
+    """Revokes those of this workspace. Returns the ones that worked until now."""
     return await _revoke(db, actor, among(ApiToken.id, token_ids) & (User.workspace == workspace_of(db)))
 
 
 async def revoke_all(db: AsyncSession, actor: audit.Actor, user_id: int) -> list[int]:
-    """Every token of the person who sets a new password. Returns the ones that worked until now."""
+    """Revokes every token of a person, when they set a new password. Returns the ones that worked until now."""
     return await _revoke(db, actor, ApiToken.user_id == user_id)
 
 
@@ -175,7 +179,8 @@ def _check(chosen: Collection[str], scopes: Collection[str], name: str, days: in
 
 
 async def opens(db: AsyncSession, text: str, scope: str) -> bool:
-    """True when this is the text of a live token with the scope, of somebody on the platform who has its permissions."""
+    """True when this is the text of a live token with the scope, and its owner, on the platform, has the
+    permissions."""
     found = select(ApiToken.user_id).join(User).where(ApiToken.token_hash == _hash(text), _LIVE)
     theirs = (User.active, User.workspace == PLATFORM, ApiToken.scopes.contains([scope]))
     user_id = await db.scalar(found.where(*theirs))
@@ -190,7 +195,7 @@ async def _owner(db: AsyncSession, user_id: int) -> str:
 
 
 async def count_live(db: AsyncSession, user_id: int) -> int:
-    """How many tokens of the person work."""
+    """How many live tokens the person has."""
     return await db.scalar(select(func.count()).where(ApiToken.user_id == user_id, _LIVE)) or 0
 
 

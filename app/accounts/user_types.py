@@ -18,13 +18,13 @@ MOST = 50
 
 
 async def read(db: AsyncSession) -> dict[str, str]:
-    """Key → label, by label. A workspace that never changed the list has the four from the start."""
+    """Key → label, by label. A workspace that never changed the list has the four types from the start."""
     rows = await db.execute(select(UserType.key, UserType.label).where(_here(db)).order_by(UserType.label))
     return {row.key: row.label for row in rows} or dict(FROM_THE_START)
 
 
 def labels_in(workspace: str) -> ScalarSelect[dict[str, str] | None]:
-    """Key → label as a part of another statement; None stands for FROM_THE_START."""
+    """Key → label, as a part of another statement; None stands for FROM_THE_START."""
     labels = select(func.jsonb_object_agg(UserType.key, UserType.label))
     return labels.where(UserType.workspace == workspace).scalar_subquery()
 
@@ -38,7 +38,7 @@ async def label_of(db: AsyncSession, key: str) -> str:
 
 
 async def add(db: AsyncSession, actor: audit.Actor, label: str) -> str:
-    """Returns the key, which is made of the label and never changes: surveys address people by it."""
+    """Returns the key. It is made from the label and never changes, because surveys address people by it."""
     await materialise(db)
     types = await read(db)
     key = _key_of(label)
@@ -69,7 +69,8 @@ async def rename(db: AsyncSession, actor: audit.Actor, key: str, label: str) -> 
 
 
 async def remove(db: AsyncSession, actor: audit.Actor, key: str) -> None:
-    """Surveys that address the type keep it: a filter that becomes empty would ask everybody. Raises Conflict in use."""
+    """Removes a type from the list. Surveys that address it keep it, because an empty filter would ask everybody.
+    Raises Conflict when an account has the type."""
     await materialise(db)
     types = await read(db)
     if key not in types:
@@ -89,7 +90,8 @@ async def in_use(db: AsyncSession) -> dict[str, int]:
 
 
 async def materialise(db: AsyncSession) -> None:
-    """Stores the four from the start where nothing is stored yet; else the first change would lose the others."""
+    """Stores the four types from the start when nothing is stored yet. Otherwise the first change would lose the
+    others."""
     if await db.scalar(select(func.count()).select_from(UserType).where(_here(db))):
         return
     rows = [{"workspace": workspace_of(db), "key": key, "label": label} for key, label in FROM_THE_START.items()]

@@ -1,4 +1,4 @@
-"""Bodies of requests to the JSON APIs. What is made of their JSON: app.bodies."""
+"""Bodies of requests to the JSON APIs. How their JSON is read: app.bodies."""
 
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from app.outbound import strict_json
 from app.web.errors import UnsupportedMediaType
 from app.web.transport.body import FROM_ANYBODY
 
-# The routers of the APIs set it; larger ones are 413. The gate reads only that much before it knows who calls.
+# The routers of the APIs set it; larger bodies get 413. The gate reads no more than this before it knows who calls.
 LARGEST_BODY = FROM_ANYBODY
 B = TypeVar("B", bound=msgspec.Struct)
 

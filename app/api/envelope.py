@@ -17,12 +17,12 @@ Instant = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(
 Local = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?$", max_length=26)]
 Day = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\d$", max_length=10)]
 
-# Of a body: msgspec's own UUID also takes 32 digits without a hyphen.
+# For a body: msgspec's own UUID also accepts 32 digits without hyphens.
 Uid = Annotated[str, msgspec.Meta(pattern=UUID_FORM, max_length=36, extra_json_schema={"format": "uuid"})]
 
 
 class Meta(msgspec.Struct, kw_only=True):
-    """`meta` of a list. What a list does not offer is left out."""
+    """`meta` of a list, without the fields that the list does not offer."""
 
     page: Annotated[int, msgspec.Meta(ge=1, le=2**31)] | msgspec.UnsetType = msgspec.UNSET
     per_page: Annotated[int, msgspec.Meta(ge=1, le=500)] | msgspec.UnsetType = msgspec.UNSET

@@ -1,5 +1,7 @@
-"""A wrong method is the last thing that an API's address refuses: 401, 403 and 404 come before it; OPTIONS names all that is offered.
-No route lives here."""
+"""A wrong method is refused last: 401, 403 and 404 come before 405. OPTIONS names all methods of an address.
+
+No route is here.
+"""
 
 import re
 from typing import Any
@@ -17,15 +19,15 @@ from app.web.transport.methods import API, names_all_methods
 
 
 class GuardsFirst:
-    """ASGI, around the site: asks the guard of an API's address where the method is not offered. Litestar, which asks guards
-    once it has found a handler, would tell anybody 405."""
+    """ASGI middleware around the site. When an address of an API does not offer the method, it asks the address's guard
+    first. Litestar asks guards only after it has found a handler, so it would answer 405 to everybody."""
 
     def __init__(self, site: Litestar) -> None:
         self.site = site
         routes = [route for route in site.routes if isinstance(route, HTTPRoute) and route.path.startswith(API)]
         self._methods = {route.path: route.methods for route in routes}
         self._guarded = {route.path: found for route in routes if (found := _guarded(route)) is not None}
-        # Those with a part that varies, such as a receipt.
+        # Addresses with a variable part, such as a receipt.
         self._varying = [(_pattern(path), path) for path in self._guarded if "{" in path]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -34,7 +36,7 @@ class GuardsFirst:
         await (refused or self.site)(scope, receive, names_all_methods(send, scope) if asks else send)
 
     async def _refused(self, scope: Any) -> Any:
-        """The answer for a caller who may not come in, None for everybody else."""
+        """The refusal for a caller who may not enter, None for all others."""
         path = self._known(normalize_path(scope["path"]))
         if path is None or scope["method"] in self._methods[path]:
             return None
@@ -46,7 +48,7 @@ class GuardsFirst:
         return None
 
     def _known(self, path: str) -> str | None:
-        """The route that this address is of, None when nothing guards it."""
+        """The route of this address; None when it has no guard."""
         if path in self._guarded:
             return path
         return next((known for pattern, known in self._varying if pattern.fullmatch(path)), None)
@@ -57,7 +59,7 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 
 def _guarded(route: HTTPRoute) -> HTTPRouteHandler | None:
-    """A handler whose guard stands for the whole address; None when some method is open to all."""
+    """A handler whose guard stands for the whole address; None when one of its methods is open to all."""
     handlers = [one for one in route.route_handlers if "OPTIONS" not in one.http_methods]
     if any(isinstance(guard, Public) for one in handlers for guard in one.resolve_guards()):
         return None

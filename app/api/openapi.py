@@ -1,4 +1,5 @@
-"""OpenAPI 3.1 documents, built from the structs that the endpoints themselves read and write, so that they cannot drift."""
+"""OpenAPI 3.1 documents, built from the structs that the endpoints themselves read and write, so that they always
+agree."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,8 +53,8 @@ class Failure(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One operation. `data` is the type of the envelope's `data`, `meta` the type of its `meta` on lists, `body` of a POST, `in_path` the
-    schemas of what the path names in braces."""
+    """One operation. `data` is the type of the envelope's `data`, `meta` the type of its `meta` on lists, `body` that
+    of a POST, `in_path` the schemas of the names in braces in the path."""
 
     method: str
     path: str
@@ -69,7 +70,7 @@ class Endpoint:
 
 
 def paged(row: type[msgspec.Struct]) -> Any:
-    """The type of a page of such rows."""
+    """The type of a page of these rows."""
     return Annotated[list[row], msgspec.Meta(max_length=MOST_PER_PAGE)]  # type: ignore[valid-type]
 
 
@@ -138,7 +139,7 @@ def _parameters(kind: type[msgspec.Struct] | None) -> list[dict[str, Any]]:
 
 
 def _parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter is left out, never null: the null of the struct's default is not a value a caller may send."""
+    """A parameter is left out, never null: the struct's default null is not a value that a caller may send."""
     choices = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
     plain = {key: value for key, value in choices[0].items() if key not in ("default", "description")}
     described = choices[0].get("description") or schema.get("description", "")

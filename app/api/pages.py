@@ -1,4 +1,5 @@
-"""Pages that a program may open too, with a token: who may, and in whose words a refusal is told. What they show is elsewhere."""
+"""Pages that a program may open too, with a token: who may, and how a refusal is written. The content of the pages is
+elsewhere."""
 
 from typing import Any
 
@@ -12,7 +13,7 @@ from app.web.guards import Connection, Requires
 
 
 class PageOrScope(Requires):
-    """Guard: the scope of the token where one is sent, else the permission of the person who is signed in."""
+    """Guard: checks the token's scope when a token is sent, otherwise the permission of the signed-in person."""
 
     def __init__(self, permission: str, *, module: str, scope: TokenGuard) -> None:
         super().__init__(permission, module=module)
@@ -26,18 +27,19 @@ class PageOrScope(Requires):
 
 
 def answer_either(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
-    """The exception handler of such a page: the envelope of the APIs for a program, a page for everybody else."""
+    """The exception handler of such a page: the API's envelope for a program, a page for everybody else."""
     if not _is_program(request):
         return handle(request, error)
     return answer_program(request, error)
 
 
 def answer_program(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
-    """The exception handler of an address that programs alone call: the envelope of the APIs."""
+    """The exception handler of an address for programs only: the API's envelope."""
     return envelope(logged(request, error), context_of(request.scope).request_id)
 
 
 def _is_program(connection: Connection) -> bool:
-    """A client that sends Authorization is one. A browser behind a proxy that asks for a password sends its own, beside the session."""
+    """A bearer token always comes from a program. Any other Authorization comes from a program only without a session,
+    because behind a proxy that asks for a password browsers send one too."""
     sent = connection.headers.get("authorization", "")
     return sent.partition(" ")[0].lower() == "bearer" or (bool(sent) and context_of(connection.scope).person is None)

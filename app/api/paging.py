@@ -1,4 +1,4 @@
-"""Pages of the integration API's lists: by number, or behind a cursor; and where to follow from what changed meanwhile."""
+"""Pages of the integration API's lists: by number or by cursor, and from where a program follows later changes."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from app.errors import Invalid
 from app.texts import instant
 
 Rows = Sequence[Any]
-# More rows are not counted and not reached by a page's number: a cursor reaches them all.
+# Rows beyond it are not counted and have no page number; a cursor reaches all rows.
 MOST_COUNTED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class ApiList:
-    """A list as its cursors know it: `keys` are the columns that it is sorted by, with their kinds."""
+    """A list as its cursors know it: `keys` are the columns that it is sorted by, with their types."""
 
     name: str
     keys: Mapping[str, Any]
@@ -29,13 +29,13 @@ class ApiList:
     can_be_followed: bool = True
 
     def cursor(self, row: Any, since: datetime | None) -> str:
-        """Leads behind `row`. It carries where to follow from at the end of the walk: what changes on pages that were read
-        already is found from where the walk began, not from where its last page was read."""
+        """The cursor after `row`. It also carries from where to follow changes after the walk: the start of the walk,
+        so that changes on pages that were read already are not missed."""
         begun = (instant(since),) if self.can_be_followed else ()
         return encode_cursor(self.name, *begun, *(getattr(row, key) for key in self.keys))
 
     def read(self, cursor: str) -> tuple[datetime | None, tuple[Any, ...]]:
-        """Where to follow from, and the keys of the row to continue after. Raises Invalid."""
+        """From where to follow changes, and the keys of the row to continue after. Raises Invalid."""
         kinds = tuple(self.keys.values())
         if not self.can_be_followed:
             return None, decode_cursor(cursor, self.name, *kinds)
@@ -46,7 +46,7 @@ class ApiList:
 async def page_by_id(
     db: AsyncSession, asked: Paged, listing: ApiList, base: Select[Any], key: SQLColumnExpression[int]
 ) -> tuple[Rows, Meta]:
-    """A page of `base`, which `key`, its id, puts in order."""
+    """A page of `base`, sorted by `key`, its id."""
     ordered = base.order_by(key.desc() if listing.newest_first else key.asc())
 
     async def numbered(page: int) -> tuple[Rows, int]:
@@ -69,8 +69,9 @@ async def page_of_many(
     meant: Callable[[], Awaitable[Select[Any]]],
     *keys: SQLColumnExpression[Any],
 ) -> tuple[Rows, Meta]:
-    """A page of a list that may be very long, in the order of `keys`, the last of which is its id. `meant` is asked after the instant to
-    follow from: what it reads besides, such as who was renamed, is then never newer than that."""
+    """A page of a list that may be very long, in the order of `keys`, the last of which is its id. `meant` runs after
+    the instant to follow from is taken. So what it reads besides, such as who was renamed, is complete up to that
+    instant."""
 
     async def numbered(page: int) -> tuple[Rows, int | None]:
         wanted = await meant()
@@ -97,8 +98,8 @@ async def page_of(
     numbered: Callable[[int], Awaitable[tuple[Rows, int | None]]],
     behind: Callable[[Any], Awaitable[Rows]],
 ) -> tuple[Rows, Meta]:
-    """`numbered` gives the rows of a page and the total, None when that is not counted; `behind` what follows a cursor,
-    one row more than a page where more follow."""
+    """`numbered` returns the rows of a page and the total, or None when it is not counted. `behind` returns what
+    follows a cursor: one row more than a page, if there are more."""
     meta = Meta(per_page=asked.per_page)
     if asked.cursor:
         since, keys = listing.read(asked.cursor)

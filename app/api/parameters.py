@@ -1,4 +1,5 @@
-"""Query parameters of the JSON APIs: each endpoint declares a struct; every wrong or unknown parameter is named, all at once."""
+"""Query parameters of the JSON APIs: each endpoint declares a struct. A refusal names all wrong and unknown parameters
+at once."""
 
 import base64
 import binascii
@@ -55,7 +56,7 @@ class Nothing(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Paged(msgspec.Struct, kw_only=True, frozen=True):
-    """`page`, or `cursor` for deep and stable reading, never both."""
+    """`page`, or `cursor` for deep and stable reading; both together are refused."""
 
     page: Page | None = None
     per_page: PerPage = 50
@@ -105,7 +106,7 @@ def _convert(text: str, kind: Any) -> Any:
 
 @cache
 def _is_integer(kind: Any) -> bool:
-    """Lax conversion takes `1.0` for 1; the document says integer."""
+    """Lax conversion accepts `1.0` as 1, but the document says integer."""
     plain = (one.type if isinstance(one, msgspec.inspect.Metadata) else one for one in _kinds(kind))
     return any(isinstance(one, msgspec.inspect.IntType) for one in plain)
 
@@ -121,7 +122,7 @@ def _kinds(kind: Any) -> tuple[Any, ...]:
 
 
 def _together(values: Mapping[str, Any]) -> list[FieldError]:
-    """What is wrong with parameters that are right alone."""
+    """What is wrong with parameters that are right one by one."""
     wrong = []
     if values.get("cursor") and values.get("page"):
         wrong.append(FieldError("cursor", "Give either page or cursor."))
@@ -150,7 +151,8 @@ def day_of(text: str | None) -> date | None:
 
 
 def instant_of(text: str | None) -> datetime | None:
-    """The instant of a parameter. Raises ValueError for a day or hour that does not exist, or that UTC has no year for."""
+    """The instant of a parameter. Raises ValueError for a day or hour that does not exist, or for which UTC has no
+    year."""
     return _in_utc(datetime.fromisoformat(text)) if text else None
 
 
@@ -162,12 +164,13 @@ def _in_utc(found: datetime) -> datetime:
 
 
 def encode_cursor(listing: str, *keys: Any) -> str:
-    """A cursor that is opaque to the caller: the list that it belongs to, and where in it to continue."""
+    """A cursor is opaque to the caller. It holds the list that it belongs to, and where to continue."""
     return base64.urlsafe_b64encode(msgspec.json.encode((listing, *keys))).decode().rstrip("=")
 
 
 def decode_cursor(text: str, listing: str, *kinds: Any) -> tuple[Any, ...]:
-    """The keys of a list's cursor, each as its kind. Raises Invalid for another list's, and for anything we did not make."""
+    """The keys in a cursor of this list, converted to their types. Raises Invalid for another list's cursor, and for
+    one that we did not make."""
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         made_for, *keys = msgspec.json.decode(raw, type=list)

@@ -1,4 +1,4 @@
-"""An OpenAPI document of ours as a page shows it: endpoints with their parameters, fields, answers, errors and examples. Pure."""
+"""Prepares an OpenAPI document for its page: endpoints, parameters, fields, answers, errors and examples. Pure."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 Schema = Mapping[str, Any]
 _UUID: Final = "0b6f2c1e-5d0a-4a3e-9a55-0c3b7f1de001"
 _LONGEST_SAMPLE: Final = 40
-# The first one that fits the pattern of a text stands in the examples.
+# Examples use the first of these that fits the pattern of a text.
 _SAMPLES: Final = (
     "2026-11-25",
     "2026-11-25T08:30:00Z",
@@ -114,7 +114,7 @@ def _parameter(document: Schema, one: Schema) -> FieldLine:
 
 
 def _fields(document: Schema, schema: Schema, before: str = "", seen: tuple[str, ...] = ()) -> Iterator[FieldLine]:
-    """One line for each field, those of a list or an object below it. A type inside itself is not unfolded again."""
+    """One line for each field, followed by the fields inside it. A type inside itself is not unfolded again."""
     name = schema.get("$ref", "")
     schema = _resolved(document, schema)
     needed = schema.get("required", ())
@@ -127,7 +127,7 @@ def _fields(document: Schema, schema: Schema, before: str = "", seen: tuple[str,
 
 
 def _inside(document: Schema, part: Schema) -> tuple[Schema, str]:
-    """What lies in a field: an object, or what a list holds, with the mark of a list."""
+    """What is inside a field: an object, or the items of a list, with the mark of a list."""
     part = _not_null(document, part)
     held = _resolved(document, part)
     if held.get("type") == "array":
@@ -136,7 +136,7 @@ def _inside(document: Schema, part: Schema) -> tuple[Schema, str]:
 
 
 def _not_null(document: Schema, part: Schema) -> Schema:
-    """Of several kinds, the first one that is an object or a list; else the first one."""
+    """Of several schemas the first that is an object or a list; otherwise the first that is not null."""
     kinds = [one for one in part.get("anyOf", ()) if one.get("type") != "null"]
     nested = [one for one in kinds if _resolved(document, one).get("type") in ("object", "array")]
     return next(iter(nested or kinds), part)
@@ -184,7 +184,7 @@ def _text_kind(schema: Schema) -> str:
 
 
 def _range(schema: Schema) -> str:
-    """Bounds of a database say nothing to a reader."""
+    """Limits of the database are left out: they tell a reader nothing."""
     least, most = schema.get("minimum"), schema.get("maximum")
     least = least if least is not None and least > _LEAST_TOLD else None
     most = most if most is not None and most < _MOST_TOLD else None
@@ -194,7 +194,7 @@ def _range(schema: Schema) -> str:
 
 
 def example_of(document: Schema, schema: Schema, seen: tuple[str, ...] = ()) -> Any:
-    """A value that the schema takes. A type inside itself ends in an empty list, or null."""
+    """A value that fits the schema. A type inside itself ends as an empty list, or null."""
     if "anyOf" in schema:
         kinds = [one for one in schema["anyOf"] if one.get("$ref") not in seen] or [{"type": "null"}]
         return example_of(document, kinds[0], seen)

@@ -1,22 +1,22 @@
-"""How many requests a token may still make: the budget that all processes share, and the lease that each holds of it. Pure.
+"""How many requests a token may still make: the budget of all processes, and the lease that each process holds. Pure.
 
-The budget is a bucket that refills evenly: `per_minute` requests at once, and as many in each minute. A process takes requests out
-of it in blocks and serves from its block, so that it need not ask for each. A block is worth LEASE_S at most, and what is left of it
-goes back. So all processes together serve, in any time, at most what one bucket gives in that time and LEASE_S more: a twelfth of a
-minute's requests, however many processes there are.
+The budget is a bucket that refills evenly: `per_minute` requests at once, and as many in each minute. A process takes a
+block of requests out of it and serves from the block, so that it need not ask each time. A block lasts LEASE_S at most,
+and the rest of it goes back. So in any time, all processes together serve at most what one bucket gives in that time
+and LEASE_S more. That is a twelfth of a minute's requests more, for any number of processes.
 """
 
 from dataclasses import dataclass, replace
 from math import ceil, floor
 
 LEASE_S = 5.0
-# Of a minute's requests, what one process holds at most.
+# A process holds at most this part of a minute's requests.
 SHARE = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """What is in the bucket, and when that was so, in seconds of the one clock that it is kept by."""
+    """What was in the bucket at the time `at`, in seconds of the one clock that all processes use."""
 
     left: float
     at: float
@@ -24,8 +24,8 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class RequestLease:
-    """What a process holds, in seconds of its own clock: `left` of `taken` requests, until `ends`. `asked` is when it asked last, and
-    `beyond` what the budget held then besides."""
+    """What a process holds, in seconds of its own clock: `left` of `taken` requests, until `ends`. `asked` is when it
+    asked last, and `beyond` what was left in the budget then."""
 
     left: int = 0
     taken: int = 0
@@ -43,7 +43,7 @@ class Serve:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The budget must be asked first: give `returned` back, and take up to `wanted`."""
+    """The process must ask the budget first: give `returned` back, and take up to `wanted`."""
 
     wanted: int
     returned: int
@@ -58,8 +58,8 @@ Decision = Serve | Ask | Refuse
 
 
 def granted(budget: Bucket | None, now: float, per_minute: int, wanted: int, returned: int) -> tuple[Bucket, int]:
-    """The budget after a process gave back `returned` requests and took up to `wanted`, and how many it got. A token that has made no
-    request for a minute has no budget in store."""
+    """The budget after a process gave back `returned` requests and took up to `wanted`, and how many it got. A token
+    without a request in the last minute has no stored budget."""
     left = float(per_minute)
     if budget is not None:
         refilled = max(0.0, now - budget.at) * per_minute / 60
@@ -79,8 +79,8 @@ def decided(lease: RequestLease, now: float, per_minute: int) -> Decision:
 
 
 def _block(lease: RequestLease, now: float, per_minute: int) -> int:
-    """Twice as many as the last block where that did not last, else as many as it served. So a process that is asked little holds little
-    that others lack."""
+    """If the last block was used up before it ended, twice as many; otherwise as many as it served. So a process with
+    few requests takes little from the others."""
     if now >= lease.ends + LEASE_S:
         return 1
     served = lease.taken - lease.left
@@ -89,10 +89,11 @@ def _block(lease: RequestLease, now: float, per_minute: int) -> int:
 
 
 def leased(number: int, beyond: float, asked: float) -> RequestLease:
-    """The lease on what the budget gave. It counts from when the process asked, since it may have been given any time after that."""
+    """The lease on what the budget gave. It counts from the moment of asking, because the budget may have given it at
+    any time after that."""
     return RequestLease(number, number, asked + LEASE_S, asked, beyond)
 
 
 def wait_s(left: float, per_minute: int) -> int:
-    """Whole seconds until a bucket that holds `left` of a request holds a whole one: a client that waits so long is served."""
+    """Whole seconds until a bucket with `left` requests holds a whole one. A client that waits so long is served."""
     return max(1, ceil((1 - left) * 60 / per_minute))

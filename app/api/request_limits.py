@@ -1,4 +1,5 @@
-"""How often an API token may call: holds this process's leases, and asks the database for more. The rules are in api/request_budget.py."""
+"""How often an API token may call: holds this process's leases, and asks the database for more. The rules:
+api/request_budget.py."""
 
 import asyncio
 import time
@@ -11,7 +12,7 @@ from app.api import request_budget as budget
 from app.db.session import Database
 from app.errors import RateLimited
 
-# Of a token that is pushed out, what it holds is lost. It has not called for longest.
+# Beyond this number, the token that has not called for longest is dropped, with what it holds.
 MOST_TRACKED = 10_000
 
 
@@ -25,13 +26,13 @@ _held: WeakKeyDictionary[Database, OrderedDict[int, _Held]] = WeakKeyDictionary(
 
 
 async def take(database: Database, token_id: int, per_minute: int) -> None:
-    """Counts one request; 0 is no limit. Raises RateLimited with the seconds after which one fits again."""
+    """Counts one request; 0 means no limit. Raises RateLimited with the seconds until the next request is possible."""
     if per_minute == 0:
         return
     held = _of(database, token_id)
     decision = budget.decided(held.lease, time.monotonic(), per_minute)
     if isinstance(decision, budget.Ask):
-        # One request asks for all that wait.
+        # One request asks for all that are waiting.
         async with held.turn:
             decision = await _after_asking(database, held, token_id, per_minute)
     if isinstance(decision, budget.Serve):
@@ -45,7 +46,7 @@ async def _after_asking(database: Database, held: _Held, token_id: int, per_minu
     decision = budget.decided(held.lease, now, per_minute)
     if not isinstance(decision, budget.Ask):
         return decision
-    # If asking fails, it is not known whether anything was given back: then nothing is given back again.
+    # If asking fails, it is unknown if anything was given back. So nothing is given back a second time.
     held.lease = budget.RequestLease()
     async with database.shared_transaction() as db:
         number, beyond = await request_budgets.take(db, token_id, per_minute, decision.wanted, decision.returned)

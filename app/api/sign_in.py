@@ -1,4 +1,4 @@
-"""`/v1/api/auth/token`: a mobile app trades e-mail and password for a token of scope `me`, and ends it."""
+"""`/v1/api/auth/token`: a mobile app signs in with e-mail and password, gets a token of scope `me`, and ends it."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ MOST_SIGNED_IN = 20
 
 
 class SignInBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """`otp`: the six digits of the authenticator or a recovery code, where the account has a second factor."""
+    """`otp`: the six digits of the authenticator or a recovery code, if the account has a second factor."""
 
     email: Annotated[str, msgspec.Meta(min_length=1, max_length=320)]
     password: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
@@ -39,7 +39,7 @@ class SignInBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class SignedIn(msgspec.Struct, kw_only=True):
-    """The token is shown this once."""
+    """The token is shown only here."""
 
     token: Code
     expires_at: Instant | None
@@ -50,7 +50,7 @@ class SignedIn(msgspec.Struct, kw_only=True):
 async def sign_in(ctx: NamedDependency[Context]) -> Response[bytes]:
     body = await bodies.read(SignInBody, ctx.request)
     parameters.read(Nothing, ctx.request.query_params)
-    # Checking a password takes transactions of its own.
+    # Checking a password needs transactions of its own.
     await ctx.settle()
     user_id = await _authenticate(ctx, identity.Attempt(body.email, body.password, body.otp))
     async with ctx.parts.database.shared_transaction() as db:
@@ -61,7 +61,7 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[bytes]:
 
 @delete(PATH, guards=[TokenGuard("me")], status_code=200)
 async def sign_out(ctx: NamedDependency[Context]) -> Response[bytes]:
-    """Ends the very token that was sent."""
+    """Ends the token with which the request was sent."""
     parameters.read(Nothing, ctx.request.query_params)
     await tokens.revoke(ctx.db, ctx.actor, ctx.token_id, owner_id=ctx.user.id)
     return answer(None)
@@ -71,7 +71,7 @@ async def _authenticate(ctx: Context, attempt: identity.Attempt) -> int:
     try:
         return await identity.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
     except (identity.SignInRefused, identity.SecondFactorNeeded):
-        # One and the same for everything: not even that the password was right is told.
+        # The same answer for every failure: it must not tell that the password was right.
         raise NotSignedIn(
             "E-mail, password or authenticator code is wrong, or the account is locked for some minutes."
         ) from None

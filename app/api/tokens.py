@@ -1,6 +1,6 @@
-"""Bearer tokens at the door of both JSON APIs: who calls, with which scope, and how often.
+"""Checks bearer tokens for both JSON APIs: who calls, with which scope, and how often.
 
-Checks in this order: 401, 403, then 404 for a module or endpoint that is switched off.
+The order of refusals: 401, 403, then 404 for a module or endpoint that is switched off.
 """
 
 import hashlib
@@ -54,8 +54,8 @@ _USED = (
 
 
 class TokenGuard:
-    """Guard of an API route: the token's scope, the permissions its owner must still have, the switches that must be on. `platform_only` ones
-    refuse tenants with 403, as pages do."""
+    """Guard of an API route. It checks the token's scope, the permissions that its owner must still have, and the
+    switches that must be on. With `platform_only` tenants are refused with 403, as on pages."""
 
     def __init__(
         self,

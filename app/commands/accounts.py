@@ -99,7 +99,7 @@ def token_create(
 
 
 def first_line_of_stdin() -> str:
-    """A secret that must not stand in the list of processes. Raises a refusal when there is none."""
+    """Reads a secret that must not appear in the list of processes. Ends the command when there is none."""
     try:
         line = sys.stdin.readline().rstrip("\r\n")
     except UnicodeDecodeError:

@@ -31,7 +31,8 @@ def acts_list(*, over: bool, workspace: str, as_json: bool) -> None:
 
 
 async def _views(db: "AsyncSession", *, over: bool) -> "list[LongActView]":
-    """What an act is called, its page says. Pages take longer to load than all else, so only where there is an act."""
+    """The page of an act says what it is called. Pages take longer to load than all else, so they are loaded only if
+    there is an act."""
     from app.long_acts import progress
 
     if not await progress.are_there(db, over=over):
@@ -76,7 +77,7 @@ def _line(act: "LongActView") -> str:
 @frame.workspace_option
 @frame.json_option
 def acts_stop(*, act_id: int, workspace: str, as_json: bool) -> None:
-    """End an act on many rows after the part that it is at; what was done stays done."""
+    """End an act on many rows after its present part; what was done stays done."""
     from app.accounts.audit import COMMAND_LINE
     from app.long_acts import acts
 

@@ -50,12 +50,12 @@ def _write_csv(rows: Sequence[dict[str, Any]]) -> None:
     writer = csv.DictWriter(sys.stdout, EXPORTED, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    # Here click minds a reader who has seen enough (`| head`); at the end of the process it does not.
+    # Here click handles a reader that stops early (`| head`); at the end of the process it does not.
     sys.stdout.flush()
 
 
 def _cell(value: Any) -> Any:
-    """Several breaks in one cell, as on the page."""
+    """Several breaks share one cell, as on the page."""
     if isinstance(value, list):
         return ", ".join(value)
     return guarded(value) if isinstance(value, str) else value

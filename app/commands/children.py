@@ -1,7 +1,8 @@
-"""Child processes of `serve` and `demo`: started, started again when they die, ended with their parent however it ends.
+"""Child processes of `serve` and `demo`: started, restarted when they die, and ended with their parent, however the
+parent ends.
 
-A child has a session of its own, so Ctrl-C reaches the parent alone, which ends its children in turn. A killed parent ends
-them too: each child reads a pipe that only the parent holds open (`follow_parent`).
+A child has a session of its own, so Ctrl-C reaches only the parent, which then ends its children. If the parent is
+killed, its children end too: each reads a pipe that only the parent holds open (`follow_parent`).
 """
 
 import multiprocessing
@@ -20,7 +21,7 @@ END_WAIT_S = 10.0
 
 
 class Child:
-    """`muster ARGUMENTS` beside us. Started again when it dies, with growing pauses, until `end`."""
+    """`muster ARGUMENTS` beside us. It is restarted when it dies, after growing pauses, until `end`."""
 
     def __init__(self, *arguments: str) -> None:
         self._arguments = arguments
@@ -34,7 +35,7 @@ class Child:
         return self._process.pid
 
     def end(self) -> None:
-        """Asks it to stop, waits, and insists after ten seconds."""
+        """Asks it to stop, waits, and kills it after ten seconds."""
         self._ending.set()
         self._process.terminate()
         try:
@@ -55,7 +56,7 @@ class Child:
         )
 
     def _keep(self) -> None:
-        import structlog  # only `serve` and `demo` have children, and every command loads this file
+        import structlog  # Only `serve` and `demo` have children, but every command loads this file.
 
         log = structlog.get_logger("muster.children")
         pause_s, started = 0.5, time.monotonic()
@@ -74,14 +75,14 @@ class Child:
 
 
 def follow_parent() -> None:
-    """Called by a command that may run as a child: ends this process, as SIGTERM does, once the parent is gone."""
+    """For a command that may run as a child: ends this process, as SIGTERM does, once the parent is gone."""
     if os.environ.pop(FOLLOW, None) is None:
         return
     threading.Thread(target=_wait_for_end_of_stdin, daemon=True, name="follows its parent").start()
 
 
 def follow_spawner() -> None:
-    """The same for one of several web processes, which uvicorn spawns."""
+    """The same for one of several web processes, which uvicorn starts."""
     spawner = multiprocessing.parent_process()
     if spawner is None:
         return
@@ -100,6 +101,6 @@ def _wait_for_end_of_stdin() -> None:
 
 
 def end_all(children: Sequence[Child]) -> None:
-    """The last one started ends first."""
+    """Ends all, the last one first."""
     for child in reversed(children):
         child.end()

@@ -1,4 +1,4 @@
-"""`clock:bind`, `clock:clear`, `clock:ignore`: whose punches a clock code's are."""
+"""`clock:bind`, `clock:clear`, `clock:ignore`: who a clock code belongs to."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -79,7 +79,7 @@ def clock_clear(*, emp_code: str, take_back: bool, workspace: str, as_json: bool
 
 
 def _answer_undone(progress: "Progress | None", document: dict[str, Any], *lines: str, as_json: bool) -> None:
-    """The same answer with what became of the records, where that was asked for."""
+    """The same answer, and what became of the records, if the person asked to undo them."""
     if progress is None:
         frame.answer(document, *lines, as_json=as_json)
         return
@@ -98,7 +98,8 @@ def clock_ignore(*, emp_code: str, workspace: str, as_json: bool) -> None:
 
 
 def _change_state(act: str, emp_code: str, workspace: str, state: str, *, as_json: bool) -> None:
-    """`act` is a verb of app.clock.bindings.actions that takes ids; it skips codes whose state does not allow it, and we say so."""
+    """`act` is a verb of app.clock.bindings.actions that takes ids. It skips codes whose state does not allow it; the
+    answer says so."""
     from app.accounts.audit import COMMAND_LINE
     from app.clock.bindings import actions as bindings
 

@@ -1,4 +1,4 @@
-"""`clock:retry`, `clock:use`, `clock:settle`: what a person decides about punches, over the same filters."""
+"""`clock:retry`, `clock:use`, `clock:settle`: what a person decides about punches. All have the same filters."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ PART = 20_000
 
 
 def _chosen_punches(command: Callable[..., None]) -> Callable[..., None]:
-    """The filters of commands on punches; they hand the command `which`, a condition."""
+    """The filters of the commands on punches. They give the command `which`, a condition."""
 
     @click.option("--emp-code", metavar="C", help="Punches of this code alone.")
     @click.option("--from", "first", type=frame.DAY, help="First local day.")
@@ -115,8 +115,8 @@ def clock_settle(*, which: "ColumnElement[bool]", note: str | None, undo: bool, 
 def _in_parts(
     decide: "Decide", which: "ColumnElement[bool]", able: "ColumnElement[bool]", workspace: str
 ) -> "Resolved":
-    """Decides about `PART` punches in a transaction, then about the next, so that no other work waits for all of them. A command that
-    is killed has done some, and does the rest when it is run again."""
+    """Decides about `PART` punches in each transaction, so that no other work waits for all of them. When the command
+    is killed and run again, it does the rest."""
     from app.clock.review.decisions import Resolved
 
     punches, outcomes, reached, waits = 0, Counter[str](), 0, False
@@ -138,7 +138,7 @@ async def _as_command(verb: "Verb", db: "AsyncSession", which: "ColumnElement[bo
 async def _part(
     decide: "Decide", chosen: "tuple[ColumnElement[bool], ...]", reached: int, db: "AsyncSession"
 ) -> "tuple[int | None, Resolved]":
-    """What became of the next punches, and the last one's id where there may be more."""
+    """What became of the next punches, and the last one's id if there may be more."""
     from sqlalchemy import select
 
     from app.clock.models import Punch
@@ -150,7 +150,7 @@ async def _part(
 
 
 def told(progress: "Progress") -> str:
-    """What a long act did, or that a job does it."""
+    """What a long act did, or that a job carries it out."""
     from app.clock.review import long_act_words
 
     return long_act_words.told(progress).sentence

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from app.clock.punches.changes import UnderWay
     from app.parts import Parts
 
-# Not read from app.clock.profiles: `muster --help` stays quick. A test compares them.
+# A copy of what app.clock.profiles knows, so that `muster --help` stays quick. A test compares them.
 RESOURCES = ("departments", "positions", "areas", "locations", "devices", "employees", "transactions")
 LOOK_S = 1.0
 
@@ -71,15 +71,15 @@ async def _backfill(
 
 
 def _tell(run: dict[str, Any], *, as_json: bool) -> None:
-    """Prints a run; one that failed ends the command with its code."""
+    """Prints a run. A failed run ends the command with its code."""
     frame.answer(run, *_told(run), as_json=as_json)
     if run["status"] == "failed":
         frame.refuse(f"{run['error_code']}: {run['error_message'] or 'the run failed'}")
 
 
 async def _sync(parts: "Parts", *, workspace: str, request: dict[str, Any]) -> dict[str, Any]:
-    """Starts a run and carries it out. One that another process carries out is watched to its end, and taken up should that
-    process die."""
+    """Starts a run and carries it out. When another process carries out a run, this one watches it to its end, and
+    continues it if that process dies."""
     from app.accounts.audit import COMMAND_LINE
     from app.clock.sync import run as sync
     from app.clock.sync import run_rows as runs
@@ -97,7 +97,7 @@ async def _sync(parts: "Parts", *, workspace: str, request: dict[str, Any]) -> d
                 end = await carry_out(run_id)
             run_id = end.run_id
         except Exception:
-            # A fault of ours is in the log, and closed the run as failed: then the run says so.
+            # The log has a fault of ours, and the run was closed as failed, with its reason.
             if (await _run_row(parts, workspace, run_id))["status"] != "failed":
                 raise
     return await _run_row(parts, workspace, run_id)
@@ -115,7 +115,7 @@ async def _run_row(parts: "Parts", workspace: str, run_id: int) -> dict[str, Any
 
 
 def _show(bar: "Progress", task: "TaskID", progress: dict[str, Any]) -> None:
-    """`progress` is what the Sync Center shows live."""
+    """Shows `progress`, as the Sync Center does live."""
     bar.update(
         task,
         description=str(progress.get("resource") or "working"),
@@ -126,7 +126,7 @@ def _show(bar: "Progress", task: "TaskID", progress: dict[str, Any]) -> None:
 
 @contextmanager
 def _bar() -> "Iterator[Progress]":
-    """On stderr, and only on a terminal: stdout is for the result."""
+    """A bar on stderr, and only on a terminal, because stdout is for the result."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -1,4 +1,4 @@
-"""`migrate:modules`: the tables."""
+"""`migrate:modules`: creates and upgrades the tables."""
 
 import sys
 import time
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
     from app.db.migrate import Applied, MigrationWatch
 
-# Not read from app.db.steps: that would load SQLAlchemy and Alembic for every `muster --help`. A test compares them.
+# A copy of what app.db.steps knows: loading it would load SQLAlchemy and Alembic for every `muster --help`. A test
+# compares them.
 MODULES = ("host", "clock", "surveys")
 JOBS = 4
-# Seconds between two lines of progress, where there is no terminal.
+# Seconds between two lines of progress when there is no terminal.
 LINE_S = 5.0
 
 
@@ -68,7 +69,7 @@ def _line(one: "Applied") -> str:
 
 @contextmanager
 def _progress() -> "Iterator[MigrationWatch]":
-    """On standard error: a bar on a terminal, else a line now and then."""
+    """Progress on stderr: a bar on a terminal, otherwise a line from time to time."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -82,7 +83,7 @@ def _progress() -> "Iterator[MigrationWatch]":
 
 
 class _MigrationProgress:
-    """What a migration tells, as a bar or as lines."""
+    """Shows the progress of a migration, as a bar or as lines."""
 
     def __init__(self, progress: "Progress", *, lines: bool) -> None:
         self._progress, self._lines = progress, lines
@@ -122,8 +123,8 @@ async def bring_up(
     jobs: int = JOBS,
     watch: "MigrationWatch | None" = None,
 ) -> "list[Applied]":
-    """Migrates as the owner; then, as the app, gives every workspace the roles and user types that it has from the start. Raises
-    Unfinished where a workspace could not be migrated."""
+    """Migrates as the owner. Then, as the app, gives every workspace the roles and user types that it has from the
+    start. Raises Unfinished when a workspace could not be migrated."""
     from app.accounts.tenants import found_all, refuse_unknown
     from app.db.migrate import Unfinished, migrate
     from app.db.session import Database

@@ -1,4 +1,4 @@
-"""`demo`: everything at once on an empty machine."""
+"""`demo`: starts everything at once on an empty machine."""
 
 import os
 import socket
@@ -68,7 +68,7 @@ def demo(*, port: int, clock_port: int, mail_port: int, employees: int, days: in
 
             def ready() -> None:
                 _introduce(settings.base_url, clock_url, mail_port, sign_ins)
-                # After the first page, not before: it would only wait for the same two cores.
+                # Only after the first page. Earlier it would slow that page down, because both use the same two cores.
                 started.append(children.Child("worker"))
 
             serve.listen(opened, 1, ready, settings.keep_alive_s)
@@ -77,13 +77,13 @@ def demo(*, port: int, clock_port: int, mail_port: int, employees: int, days: in
 
 
 def _prepare_environment(port: int, clock_port: int, mail_port: int) -> None:
-    """What this process and its children read as settings. The demo has a database of its own, whatever is configured."""
+    """Sets the settings that this process and its children read. The demo always has a database of its own."""
     for name in OWN_DATABASE:
         if os.environ.pop(name, None):
             click.echo(f"{name} is ignored: the demo uses its own database.", err=True)
     os.environ.setdefault("MUSTER_BASE_URL", f"http://{HOST}:{port}")
-    os.environ.setdefault("MUSTER_DRAIN_S", "0")  # no proxy has to be told
-    # The people of the demo are invented: nothing may leave for their addresses.
+    os.environ.setdefault("MUSTER_DRAIN_S", "0")  # So no proxy needs to know it.
+    # The people of the demo are invented: no mail may be sent to their addresses.
     os.environ["MUSTER_SMTP_URL"] = f"smtp://{HOST}:{mail_port + 1}?starttls=none"
     os.environ["MUSTER_MAIL_FROM"] = "Muster <muster@example.org>"
     allowed = os.environ.get("MUSTER_OUTBOUND_ALLOW", "")

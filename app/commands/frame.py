@@ -1,4 +1,4 @@
-"""What every command stands in: settings, database, parts, options that many share, what is printed, what a refusal looks like."""
+"""What every command needs: settings, database, parts, shared options, printing, and how a refusal looks."""
 
 import errno
 import json
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from app.parts import Parts
 
-# The word of app.db.session, which would load SQLAlchemy: `muster --help` and a refused option need no database.
+# A copy of a word of app.db.session, which would load SQLAlchemy: `muster --help` and a refused option need no
+# database.
 PLATFORM = "main"
 T = TypeVar("T")
 AppliesOption = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -34,7 +35,7 @@ workspace_option: AppliesOption = click.option(
 json_option: AppliesOption = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-# Within these, an offset leads to no year that there is.
+# Between these years, an instant with any offset has a valid year.
 _EDGES = (date.min.year, date.max.year)
 
 
@@ -63,14 +64,14 @@ class _Instant(click.ParamType[datetime]):
 
 DAY = _Day()
 INSTANT = _Instant()
-# What a bigint holds.
+# The largest bigint.
 ID = click.IntRange(1, 2**63 - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """The database as the app's role sees it, and as the owner does; None when the owner is not known here. `past_pooler` is the
-    app's again, where a pooler stands before the first."""
+    """The database as the app's role uses it, and as the owner does; None when the owner's address is not known here.
+    `past_pooler` is the address of the app without the pooler, if there is one."""
 
     app: str
     owner: str | None
@@ -93,7 +94,7 @@ class Urls:
 
 
 def settings_of_environment() -> Settings:
-    """Also sets up the log lines. Raises ConfigError."""
+    """Also sets up logging. Raises ConfigError."""
     from app import logs
 
     settings = read_settings(os.environ)
@@ -103,7 +104,7 @@ def settings_of_environment() -> Settings:
 
 @contextmanager
 def database(settings: Settings) -> Iterator[Urls]:
-    """The database of the environment; the embedded one is started where need be, and given up at the end."""
+    """The database of the environment. The embedded one is started when needed, and released at the end."""
     if settings.database_url is not None:
         yield Urls(settings.database_url, settings.owner_database_url, settings.direct_database_url)
         return
@@ -119,7 +120,7 @@ def database(settings: Settings) -> Iterator[Urls]:
 
 
 def with_parts(act: "Callable[[Parts], Awaitable[T]]", *, workspace: str = PLATFORM) -> T:
-    """Runs `act(parts)` in an event loop of its own, once the workspace is known to exist."""
+    """Runs `act(parts)` in an event loop of its own. Raises NotFound for a workspace that does not exist."""
     settings = settings_of_environment()
     with database(settings) as urls:
         return run(acting(settings, urls, act, workspace))
@@ -169,14 +170,14 @@ def instant(value: datetime | None) -> str | None:
 
 
 def to_utc(time: datetime, where: ZoneInfo) -> datetime:
-    """The instant that a person means: one without an offset is of the workspace's zone."""
+    """The instant that a person means; without an offset it is in the workspace's zone."""
     from app.host import zone
 
     return zone.to_utc(time, where) if time.tzinfo is None else time.astimezone(UTC)
 
 
 def answer(document: Any, *lines: str, as_json: bool) -> None:
-    """The result on stdout: one JSON document, or lines for a person."""
+    """Prints the result to stdout: one JSON document, or lines for a person."""
     if as_json:
         click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=str))
         return
@@ -185,7 +186,7 @@ def answer(document: Any, *lines: str, as_json: bool) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Rows for a person; as wide as they need where the output is not a terminal."""
+    """Rows for a person; as wide as needed when the output is not a terminal."""
     from rich.console import Console
     from rich.table import Table
 
@@ -197,13 +198,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 
 def refuse_backwards(first: date | None, last: date | None) -> None:
-    """Ends the command where both sides of a range are given and the last day comes before the first."""
+    """Ends the command when the last day of a range comes before the first."""
     if first is not None and last is not None and first > last:
         refuse(f"The range ends before it starts: it is from {first} to {last}.")
 
 
 def read(file: Path) -> bytes:
-    """What a file of the command line holds. Ends the command where it can't be read."""
+    """The content of a file that the command names. Ends the command when it can't be read."""
     try:
         return file.read_bytes()
     except OSError as error:
@@ -211,15 +212,15 @@ def read(file: Path) -> bytes:
 
 
 def refuse_unkeepable(arguments: Sequence[str]) -> None:
-    """Ends the command where an argument is not a text that a database keeps or a page shows: no UTF-8, or with control
-    characters. Python reads bytes that are no UTF-8 as halves of surrogate pairs."""
+    """Ends the command when an argument is not text that a database stores and a page shows: not UTF-8, or with control
+    characters. Python reads bytes that are not UTF-8 as halves of surrogate pairs."""
     for number, argument in enumerate(arguments, 1):
         if not is_keepable(argument):
             refuse(f"Argument {number} is not UTF-8 text, or holds control characters: {argument!r}.")
 
 
 def say_who_is_at_work(whom: str) -> None:
-    """While a command waits for another process that changes tables."""
+    """Prints what the command waits for, while another process changes tables."""
     click.echo(
         f"Another migrate:modules, tenant:create or tenant:import is at work ({whom}). This one begins when that one ends.",
         err=True,

@@ -40,7 +40,7 @@ def _accusation(verdict: "LedgerVerdict", workspace: str) -> str:
 
 
 async def _verify(parts: "Parts", *, workspace: str) -> "LedgerVerdict":
-    """What it finds on the platform is a problem, until it fits again."""
+    """A broken row of the platform opens a problem, until all rows fit again."""
     from app import wiring
     from app.surveys.problem_kinds import ledger
 
@@ -94,7 +94,7 @@ def person_erase(*, email: str, yes: bool, workspace: str, as_json: bool) -> Non
 
 
 def _agreed(question: str) -> bool:
-    """Ends the command when there is no one to answer: a script without standard input is refused, not interrupted."""
+    """Ends the command when the question can't be answered: a script without standard input is refused."""
     try:
         return click.confirm(question, err=True)
     except click.Abort as stopped:

@@ -1,4 +1,4 @@
-"""`serve` and `worker`: the long-lived processes."""
+"""`serve` and `worker`: the processes that keep running."""
 
 import importlib
 import os
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from app.config import Settings
     from app.web.gate import Gate
 
-# What is still answered then, such as a long export. With the seconds of draining it stays below the ten that Docker gives.
+# How long open requests, such as a long export, may still take. With the seconds of draining it stays below Docker's
+# ten.
 GRACE_S = 4
-MOST_UNSENT = 128 * 1024  # bytes that the system takes ahead of the client
+MOST_UNSENT = 128 * 1024  # Bytes that the system buffers for a client.
 
 
 @click.command("serve")
@@ -72,7 +73,7 @@ async def _work(settings: "Settings", urls: frame.Urls, concurrency: int) -> Non
 
     parts = worker_parts(settings, urls.direct, concurrency)
     try:
-        # By name: app knows no workers.
+        # By name, because app may not import workers.
         workers = importlib.import_module("workers.settings")
         garbage.spare_what_stays()
         await workers.work(parts, concurrency=concurrency)
@@ -81,7 +82,8 @@ async def _work(settings: "Settings", urls: frame.Urls, concurrency: int) -> Non
 
 
 def prepare(settings: "Settings", urls: frame.Urls) -> None:
-    """What comes before the first request: tables, in development, and keys, and the address that children inherit (never the owner's)."""
+    """Does what comes before the first request: tables (in development), keys, and the address that children inherit
+    (never the owner's)."""
     from app.db.pooler import refuse_old
     from app.secrets import KeyRing, load_or_create_keys
 
@@ -97,7 +99,8 @@ def prepare(settings: "Settings", urls: frame.Urls) -> None:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket on the address. Ends with a refusal when it is taken: uvicorn itself would exit without a word of ours."""
+    """A socket on the address. Ends the command when the address is taken: uvicorn itself would exit without a
+    message."""
     opened = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     _keep_little_unsent(opened)
@@ -106,20 +109,21 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         opened.close()
         frame.refuse(f"Cannot listen on {host}, port {port}: {error.strerror}.")
-    except TypeError:  # so a name that can't be encoded as that of a host is met
+    except TypeError:  # It also fails for a name that can't be encoded as a host name.
         opened.close()
         frame.refuse(f"Cannot listen on {host}: that is not a host name.")
     return opened
 
 
 def _keep_little_unsent(opened: socket.socket) -> None:
-    """For each of its connections: what a slow reader has not taken waits with us, where it is seen to move or not."""
+    """Keeps the system's buffer of each connection small. So we hold what a slow reader has not taken yet, and see
+    whether the reader takes more."""
     if hasattr(socket, "TCP_NOTSENT_LOWAT"):
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, MOST_UNSENT)
 
 
 def listen(opened: socket.socket, workers: int, ready: Callable[[], None], keep_alive_s: int) -> None:
-    """Serves on the socket until SIGINT or SIGTERM; `ready` is called once the first page can be asked for."""
+    """Serves on the socket until SIGINT or SIGTERM. Calls `ready` once it can answer the first page."""
     import uvicorn
 
     from app.commands.web_server import Server, WebProcesses
@@ -161,7 +165,8 @@ def portal() -> "Gate":
 
 
 def _end_by_exception_at_sigterm() -> None:
-    """uvicorn raises the signal again once it has stopped; by default that would skip what ends our children."""
+    """uvicorn raises the signal again after it has stopped. By default that would end us without ending our
+    children."""
 
     def leave(*_: object) -> None:
         sys.exit(0)

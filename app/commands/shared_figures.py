@@ -1,6 +1,6 @@
-"""The folder in which the web processes of one `serve` keep their counts, so that a scrape of any of them shows all.
+"""The folder in which the web processes of one `serve` store their metrics, so that a scrape of any process shows all.
 
-prometheus-client reads its address from the environment. A folder that the operator names there is used as it is.
+prometheus-client reads the folder's path from the environment. A folder that the operator names there is used as it is.
 """
 
 import fcntl
@@ -14,20 +14,20 @@ from pathlib import Path
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 PREFIX = "muster-metrics-"
-# A folder is locked a moment after it is made: until then another `serve` must not take it for a left one.
+# A folder is locked shortly after it is made. Until then, another `serve` must not remove it as left behind.
 LEFT_AFTER_S = 60
 
 
 @contextmanager
 def folder() -> Iterator[None]:
-    """An empty folder of ours for as long as the block lasts; first removes those that killed ones left behind."""
+    """An empty folder of ours while the block lasts. First it removes folders that killed processes left behind."""
     if FOLDER in os.environ:
         yield
         return
     _remove_left_ones()
     path = Path(tempfile.mkdtemp(prefix=PREFIX))
     lock = os.open(path, os.O_RDONLY)
-    # systemd-tmpfiles, too, leaves alone what is locked.
+    # systemd-tmpfiles does not touch locked files either.
     fcntl.flock(lock, fcntl.LOCK_EX)
     os.environ[FOLDER] = str(path)
     try:
@@ -39,7 +39,7 @@ def folder() -> Iterator[None]:
 
 
 def forget_present(pid: int) -> None:
-    """A process has died: what it had at that moment, such as connections, is gone. What it counted stays."""
+    """Removes what a dead process had at that moment, such as open connections. Its counters stay."""
     from prometheus_client.multiprocess import mark_process_dead
 
     mark_process_dead(pid)  # type: ignore[no-untyped-call]
@@ -47,7 +47,7 @@ def forget_present(pid: int) -> None:
 
 def _remove_left_ones() -> None:
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        # Another user's cannot be opened or removed, and another `serve` may remove the same one.
+        # The folder of another user can't be opened or removed, and another `serve` may remove the same one.
         with suppress(OSError):
             if path.stat().st_mtime < time.time() - LEFT_AFTER_S and _is_left(path):
                 shutil.rmtree(path, ignore_errors=True)

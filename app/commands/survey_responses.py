@@ -98,7 +98,7 @@ async def _source(
 
 
 async def _write(pieces: AsyncGenerator[bytes], output: Path | None) -> None:
-    """Opens the file once it is known that there will be one, and leaves no half of it."""
+    """Opens the file only when there is something to write, and leaves no half-written file."""
     async with aclosing(pieces):
         first = await anext(pieces)
         if output is None:
@@ -114,7 +114,8 @@ async def _write(pieces: AsyncGenerator[bytes], output: Path | None) -> None:
 
 @contextmanager
 def _file(output: Path) -> Iterator[IO[bytes]]:
-    """Removed where what is written to it fails. One that can't be opened stays as it is, and so does a device or a pipe."""
+    """The file is removed when writing to it fails. A file that can't be opened is not touched, and a device or pipe is
+    never removed."""
     with output.open("wb") as file:
         try:
             yield file

@@ -75,7 +75,7 @@ def surveys_export(*, uid: UUID, workspace: str, as_json: bool) -> None:
     from app.surveys.authoring import files
 
     stored = frame.in_transaction(lambda db: authoring.load(db, uid), workspace)
-    # The file is JSON with or without --json.
+    # The file is always JSON, with or without --json.
     frame.answer(files.export(stored, datetime.now(UTC)), as_json=True)
 
 
@@ -113,7 +113,7 @@ def surveys_archive(*, uid: UUID, workspace: str, as_json: bool) -> None:
 
 
 def _read(file: Path) -> "Definition":
-    """Says on stderr what of the markup won't be kept."""
+    """Also says on stderr which markup will not be kept."""
     from app.surveys.authoring import content, files
 
     definition = files.read(frame.read(file))

@@ -111,7 +111,7 @@ def tenant_import(*, file: Path, passphrase_file: Path | None, as_json: bool) ->
     with file.open("rb") as opened:
         from app.moving.box import read_header
 
-        read_header(opened)  # what is not such a file needs no passphrase
+        read_header(opened)  # Check the file first: if it is no such file, do not ask for a passphrase.
         passphrase = _passphrase(passphrase_file, twice=False)
         with frame.database(settings) as urls:
             done = frame.run(_import(settings, urls, opened, passphrase))
@@ -146,7 +146,8 @@ async def _import(settings: "Settings", urls: frame.Urls, file: BinaryIO, passph
 
 
 def _passphrase(file: Path | None, *, twice: bool) -> "Secret":
-    """From the file, the environment, or the person. It is never an argument: those stand in the list of processes."""
+    """From the file, the environment, or the person. It is never an argument, because the list of processes shows
+    arguments."""
     from app.secrets import Secret
 
     if file is not None:
@@ -166,14 +167,14 @@ def _asked(*, twice: bool) -> str:
 
 @contextmanager
 def _new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that only its owner can read, and that gets its name once it is whole."""
+    """A file that only its owner can read. It gets its name once it is complete."""
     descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if path.exists():  # it appeared meanwhile
+        if path.exists():  # The file appeared in the meantime.
             frame.refuse(f"{path} exists already. Give another name, or take it away first.")
         Path(scratch).rename(path)
     finally:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 TESTS = {"clock": "tests/clock", "host": "tests/host", "surveys": "tests/surveys"}
-# What the tests import beside the product, by module.
+# Packages that a module's tests need beside the product.
 RUNS_TESTS = ("pytest", "pytest_asyncio", "hypothesis", "schemathesis")
 HOW_TO_TEST = "In a copy of the source, run `make test` or `pip install -r requirements-dev.lock` to install them."
 NAMED = 3

@@ -1,7 +1,7 @@
-"""uvicorn's server as we end it: at SIGTERM it says so, serves what still comes for a few seconds, and loses no
-request.
+"""Ends uvicorn's server without losing a request: after SIGTERM it says that it is ending, and serves for a few more
+seconds.
 
-A proxy learns of it by `/health/ready` or by `Connection: close`, and goes to another process.
+A proxy sees it in `/health/ready` or in `Connection: close`, and uses another process.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _log = structlog.get_logger()
 
 
 class Server(uvicorn.Server):
-    """One web process. `ready` is called once the first page can be asked for."""
+    """One web process. It calls `ready` once it can answer the first page."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None] = lambda: None) -> None:
         super().__init__(config)
@@ -64,7 +64,8 @@ class Server(uvicorn.Server):
             await asyncio.sleep(TICK_S)
 
     async def _take_the_last(self, listening: socket.socket) -> None:
-        """Closing a socket resets the connections that wait to be accepted, so they are taken first, in one go with it."""
+        """Closing a socket resets the connections that wait to be accepted. So these are accepted first, in one step
+        with closing."""
         waiting = []
         with listening.dup() as last:
             last.setblocking(False)
@@ -85,7 +86,7 @@ class Server(uvicorn.Server):
 
 
 async def stay_known(database: Database) -> None:
-    """Keeps a connection open, by which `muster doctor` counts this process: one that answers no request would have none."""
+    """Keeps one connection open, so that `muster doctor` can count this process even if it answers no request."""
     while True:
         try:
             await share_with_tenants(database)
@@ -95,7 +96,7 @@ async def stay_known(database: Database) -> None:
 
 
 async def share_with_tenants(database: Database) -> None:
-    """Where there is no tenant, the platform may have all connections of the process."""
+    """Without tenants, the platform may use all connections of the process."""
     async with database.shared_transaction() as db:
         database.shares.alone = not await db.scalar(select(exists(select(Tenant.key))))
 
@@ -108,7 +109,7 @@ def _accepted(listening: socket.socket) -> socket.socket | None:
 
 
 class Process(multiprocess.Process):
-    """One of several, with a server of ours."""
+    """One of several web processes, with our Server."""
 
     @property
     def server(self) -> Server:
@@ -144,5 +145,5 @@ class WebProcesses(multiprocess.Multiprocess):
         super().terminate_all()
 
 
-# Several makes its processes by this name, at four places.
+# uvicorn makes its processes by this name, in four places.
 multiprocess.Process = Process  # type: ignore[misc]

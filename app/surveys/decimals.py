@@ -1,4 +1,4 @@
-"""Numbers that people give or authors bound: exact to six decimals, each written in one way. Pure."""
+"""Numbers that people give or that authors set as limits: exact to six decimals, each with one spelling. Pure."""
 
 import math
 import re
@@ -7,15 +7,16 @@ from typing import Final
 
 Number = int | float
 MOST_DECIMALS: Final = 6
-# With six decimals that is fifteen digits: as many as every JSON reader keeps exactly.
+# With six decimals these are fifteen digits: as many as every JSON reader keeps exactly.
 LARGEST: Final = 999_999_999
 _TYPED = re.compile(r"[-+\u2212]?(\d+([.,]\d*)?|[.,]\d+)", re.ASCII)
-# "1.000" and "1,000" are a thousand to one person and one to another. After a zero only decimals can stand: "0,125".
+# "1.000" and "1,000" are a thousand for one person and one for another. After a zero only decimals can follow: "0,125".
 _AMBIGUOUS = re.compile(r"[-+\u2212]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
 
 
 def exact(value: object) -> Number | None:
-    """A JSON number as it is kept: whole ones are int. None for what is not a number, too large, or has too many decimals."""
+    """A JSON number as it is stored: whole ones are int. None for what is not a number, is too large, or has too many
+    decimals."""
     if type(value) is int:
         return value if abs(value) <= LARGEST else None
     if type(value) is not float or not math.isfinite(value) or abs(value) > LARGEST:
@@ -31,8 +32,8 @@ def written(value: Number) -> str:
 
 
 def typed(text: str) -> Number | None:
-    """What a person typed, with a point or a comma before the decimals. None when it is not a number, and where a thousand and a
-    one with three decimals look the same: see `is_ambiguous`."""
+    """What a person typed, with a point or a comma before the decimals. None when it is not a number, and when a
+    thousand and a one with three decimals look the same: see `is_ambiguous`."""
     text = text.strip()
     if not _TYPED.fullmatch(text) or is_ambiguous(text):
         return None
@@ -41,17 +42,18 @@ def typed(text: str) -> Number | None:
 
 
 def is_ambiguous(text: str) -> bool:
-    """True for one to three digits, a point or a comma, and three digits: "1.000", "12,500". A guess would be kept forever."""
+    """True for one to three digits, a point or a comma, and three digits: "1.000", "12,500". A wrong guess would be
+    stored for ever."""
     return _AMBIGUOUS.fullmatch(text.strip()) is not None
 
 
 def both_ways(text: str) -> tuple[str, str]:
-    """How to type the large number and the small one that an ambiguous text can mean: "1000" and "1.0000"."""
+    """How to type the large number and the small one that an ambiguous text may mean: "1000" and "1.0000"."""
     text = text.strip()
     return re.sub("[.,]", "", text), f"{text}0"
 
 
 def typeable(value: Number) -> str:
-    """As `written`, but for a field of a form: `typed` reads it back, so 1.234 becomes "1.2340"."""
+    """As `written`, for a form's field: `typed` reads it back, so 1.234 becomes "1.2340"."""
     text = written(value)
     return both_ways(text)[1] if is_ambiguous(text) else text

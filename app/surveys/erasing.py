@@ -1,4 +1,5 @@
-"""Erasing a person from what they were asked: the key of their evidence is destroyed, and the comments of their app ratings.
+"""Erasing a person from what they were asked: destroys the key of their evidence, and the comments of their app
+ratings.
 
 Answers, the chain that proves them and the stars of ratings stay.
 """
@@ -19,7 +20,7 @@ from app.surveys.ratings import ratings
 
 @dataclass(frozen=True, slots=True)
 class EvidenceOwner:
-    """A user of the workspace; what they told the platform's surveys lies in the platform's ledger."""
+    """A user of the workspace. What they answered to the platform's surveys is in the platform's ledger."""
 
     id: int
     email: str
@@ -27,14 +28,15 @@ class EvidenceOwner:
 
     @property
     def ledgers(self) -> tuple[str, ...]:
-        """The workspaces that may hold something of theirs."""
+        """The workspaces that may hold something of this person."""
         return tuple(dict.fromkeys((self.workspace, PLATFORM)))
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is held of one person, or what was destroyed: responses in the ledger, how many of them have evidence that opens, how
-    many of those with free texts; changes of agreements with evidence that opens; live keys; app ratings, and how many of those have a comment."""
+    """What is stored of one person, or what was destroyed: responses in the ledger, how many of them have evidence that
+    can be opened, how many of those have free texts; changes of agreements with evidence that can be opened; live keys;
+    app ratings, and how many have a comment."""
 
     responses: int = 0
     evidence: int = 0
@@ -47,12 +49,12 @@ class Held:
 
     @property
     def anything(self) -> bool:
-        """True when erasing would do anything."""
+        """True when erasing would change anything."""
         return bool(self.keys or self.comments)
 
     @property
     def goes(self) -> tuple[str, ...]:
-        """What erasing takes away, for the person who is about to do it."""
+        """What erasing destroys, for the person who is about to do it."""
         told = (
             (
                 self.evidence,
@@ -101,7 +103,8 @@ async def held(database: Database, person: EvidenceOwner) -> Held:
 async def erase(database: Database, actor: Actor, person: EvidenceOwner) -> Held:
     """Destroys the keys of everything that `held` counted, and the comments of app ratings; returns what there was.
 
-    One transaction a ledger, the person's own last: interrupted, it is simply done again. Answers and the chain stay.
+    Each ledger has a transaction of its own, the person's own ledger comes last: after an interruption, it can simply
+    be repeated. Answers and the chain stay.
     """
     total = Held()
     for workspace in reversed(person.ledgers):

@@ -1,4 +1,4 @@
-"""One survey as a person meets it, in the API and in the prompt: what is shown, what may be answered. Pure."""
+"""One survey as a person sees it, in the API and in the prompt: what is shown, and what may be answered. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +13,9 @@ from app.surveys.translations import DEFAULT
 
 @dataclass(frozen=True, slots=True)
 class ItemQuestion:
-    """`label` and the words for ends are what the person reads; `options`, the rows and the condition are in the survey's own words, which count.
-    `said_options` and `said_rows` are those in the language that the person reads, () where that is the own one; `own` names what falls back to
-    the own language (`translations.Spoken`)."""
+    """`label` and the words for the ends are what the person reads; `options`, the rows and the condition are in the
+    survey's own words, which are recorded. `said_options` and `said_rows` are in the language that the person reads, ()
+    when that is the own one; `own` names what stays in the survey's own language (`translations.Spoken`)."""
 
     key: UUID
     label: str
@@ -33,7 +33,7 @@ class ItemQuestion:
 
     @property
     def read_options(self) -> tuple[str, ...]:
-        """What the person reads, in the order of `options`."""
+        """The options as the person reads them, in the order of `options`."""
         return self.said_options or self.options
 
     @property
@@ -41,16 +41,17 @@ class ItemQuestion:
         return self.said_rows or self.details.rows
 
     def read_values(self, values: tuple[int | str, ...]) -> tuple[int | str, ...]:
-        """Values of a condition on this question, in the words that the person reads."""
+        """The values of a condition on this question, in the words that the person reads."""
         read: dict[int | str, str] = dict(zip(self.options, self.read_options, strict=True))
         return tuple(read.get(one, one) for one in values)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`workspace` is where the survey lives: the caller's own, or the platform. `message_html` is sanitised,
-    and so is `closing_html`, which is shown after an answer. `language` is the tag of what the person reads, `own` names the texts that fall back to
-    the survey's own language, `own_language`. `is_first_in` says that the version was shown to no person in this other language yet."""
+    """`workspace` is where the survey was written: the caller's own, or the platform. `message_html` is sanitised, and
+    so is `closing_html`, which is shown after an answer. `language` is the tag of what the person reads, `own` names
+    the texts in the survey's own language, `own_language`. `is_first_in`: no person has seen the version in this other
+    language yet."""
 
     workspace: str
     survey: UUID
@@ -78,7 +79,7 @@ class Item:
 
     @property
     def promise(self) -> tuple[str, ...]:
-        """What people read before they answer an anonymous survey, in sentences; nothing for a named one."""
+        """What people read before they answer an anonymous survey, in sentences; empty for other surveys."""
         if not self.is_anonymous:
             return ()
         return (words.ANONYMOUS_PROMISE, *filter(None, [words.SPLIT_PROMISES.get(self.split or "")]))
@@ -106,14 +107,14 @@ class Item:
         return showing.sentence(self.questions, condition)
 
     def lang_of(self, name: str, question: ItemQuestion | None = None) -> str:
-        """The tag of one text: of the survey ("title", "message", "closing_html"), or of one of its questions. "" where the survey says
-        none: it has one language, which an author may not have looked at."""
+        """The tag of one text: of the survey ("title", "message", "closing_html"), or of one of its questions. "" when
+        the survey does not say: it has one language, which its author may not have checked."""
         if not self.has_translations and self.language == DEFAULT:
             return ""
         return self.own_language if name in (question.own if question else self.own) else self.language
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Which actions `respond` takes, in their order."""
+        """The actions that `respond` accepts, in their order."""
         answers = ("agree", "decline") if self.agreement else ("answer",)
         return answers if self.enforcement == "required" else (*answers, "snooze", "opt_out")

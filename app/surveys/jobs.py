@@ -38,7 +38,7 @@ async def verify_ledger(parts: Parts, claim: Claim) -> None:
 
 
 async def count_up(parts: Parts, claim: Claim) -> None:
-    """One step a transaction, until the mark is at the head."""
+    """One step in each transaction, until the mark is at the head."""
     moved = tallies.STEP
     while moved >= tallies.STEP:
         async with parts.database.transaction(claim.workspace) as db:
@@ -46,7 +46,7 @@ async def count_up(parts: Parts, claim: Claim) -> None:
 
 
 async def count_split(parts: Parts, claim: Claim) -> None:
-    """Nothing for a survey that was deleted meanwhile."""
+    """Does nothing for a survey that was deleted meanwhile."""
     survey_id, version, split = (claim.arguments[name] for name in ("survey_id", "version", "split"))
     async with parts.database.transaction(claim.workspace) as db:
         uid = await queries.uid_of(db, survey_id)
@@ -57,7 +57,7 @@ async def count_split(parts: Parts, claim: Claim) -> None:
 
 
 async def open_rounds(parts: Parts, claim: Claim) -> None:
-    """Each in a transaction of its own: one that fails keeps no other from opening, and the job tries it again."""
+    """Each round has a transaction of its own: if one fails, the others open, and the job tries it again."""
     now, failed = datetime.now(UTC), []
     async with parts.database.transaction(claim.workspace) as db:
         zone = await host_zone.of(db)
@@ -67,7 +67,7 @@ async def open_rounds(parts: Parts, claim: Claim) -> None:
             async with parts.database.transaction(claim.workspace) as db:
                 await opening.open_due(db, uid, now)
         except NotFound:
-            continue  # it was removed meanwhile
+            continue  # It was removed meanwhile.
         except Exception as error:  # noqa: BLE001 - whatever it is, the others open
             failed.append(error)
     if failed:
@@ -75,8 +75,8 @@ async def open_rounds(parts: Parts, claim: Claim) -> None:
 
 
 async def close_anonymous(parts: Parts, claim: Claim) -> None:
-    """Every anonymous version that is over, each in a transaction of its own: one that fails, such as one whose ballots do not open,
-    keeps no other from closing, and the job tries it again."""
+    """Closes every anonymous version that has ended, each in a transaction of its own: if one fails, for example
+    because a ballot does not open, the others close, and the job tries it again."""
     now, failed = datetime.now(UTC), []
     async with parts.database.transaction(claim.workspace) as db:
         due = await closing.due(db, now)
@@ -92,7 +92,7 @@ async def close_anonymous(parts: Parts, claim: Claim) -> None:
 
 
 async def send_invitations(parts: Parts, claim: Claim) -> None:
-    """Notes who is reminded by themselves, then hands over what is due, some at a time."""
+    """Notes who gets an automatic reminder, then hands over what is due, in parts."""
     now, moved = datetime.now(UTC), handing_over.STEP
     async with parts.database.transaction(claim.workspace) as db:
         await handing_over.remind_due(db, now)
@@ -102,7 +102,8 @@ async def send_invitations(parts: Parts, claim: Claim) -> None:
 
 
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
-    """Also while the module is switched off: what was recorded is still there to be proved. Rounds wait until it is on again."""
+    """Runs even while the module is switched off, because the ledger must still be proved. Rounds wait until it is on
+    again."""
     now = datetime.now(UTC)
     async with parts.database.transaction(workspace) as db:
         await jobs.request_daily(db, "surveys_head")
@@ -124,7 +125,7 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
 
 
 async def _next_round(db: AsyncSession, workspace: str, now: datetime) -> datetime | None:
-    """When a round opens here next; a moment that has passed where one is due."""
+    """When the next round opens here; a moment in the past when one is due."""
     found = await opening.repeating(db)
     if not found or not policies.enabled(await policies.read(db, workspace), "module_surveys"):
         return None

@@ -1,7 +1,8 @@
-"""The tables of surveys, in every workspace. No query lives here.
+"""The tables of surveys, in every workspace. No query here.
 
-The ledger is `survey_responses` and `survey_changes`, one chain, with the projection `survey_answers` and the wordings they point at:
-append-only by grant and by trigger. What the figures count of it is derived and may be rebuilt at any time (`survey_tallies`).
+The ledger is `survey_responses` and `survey_changes`, one chain, with the projection `survey_answers` and the wordings
+they refer to: append-only by grant and by trigger. What figures count of it is derived and can be rebuilt at any time
+(`survey_tallies`).
 """
 
 from datetime import date, datetime
@@ -15,7 +16,7 @@ from app.db.base import Base, Created, Id, Words
 
 APPEND_ONLY = {"info": {"append_only": True}}
 ONE_ROW = {"info": {"one_row": True}}
-# Stands in a tally in place of a question: the row counts whole responses.
+# In a tally in place of a question: the row counts whole responses.
 WHOLE = UUID(int=0)
 _IS_WHOLE = text(f"question_key = '{WHOLE}'::uuid")
 
@@ -23,17 +24,18 @@ _IS_WHOLE = text(f"question_key = '{WHOLE}'::uuid")
 class Survey(Base):
     """A definition as it is now. `uid` is its public name; `revision` counts saves, so that a stale form is noticed.
 
-    Pacing is null where `enforcement` is required. `published_at` is the first publish of the current version, `wording_id`
-    the text in force while published. Deleted ones are demo rows that were removed. `unnoted_version` is one that went out to
-    apps before `handed_out_at` was kept. `closing_html` is the author's words after an answer. `needs` is what an app must be able
-    to show to be handed it (`question_details.needs`). `language` is the tag of its texts; `translations` holds those of other languages by tag
-    (app.surveys.translations), null where it has none: every other language stands there, even one in which only questions have texts. `split` is the group
-    that a ballot of an anonymous one keeps.
+    Pacing is null when `enforcement` is required. `published_at` is the first publish of the current version,
+    `wording_id` the text in force while published. Deleted ones are removed demo rows. `unnoted_version` is a version
+    that went out to apps before `handed_out_at` was stored. `closing_html` is the author's words after an answer.
+    `needs` is what an app must be able to show to get it (`question_details.needs`). `language` is the tag of its
+    texts; `translations` holds the texts of other languages by tag (app.surveys.translations), null when it has none:
+    it has every other language, even one in which only questions have texts. `split` is the group that a ballot of an
+    anonymous survey keeps.
 
-    `repeat` is the rule of its rounds (`repeats.Repeat`); `starts_at` and `ends_at` are then the window of a round. Rounds of days later
-    than `rounds_after` open by themselves; null while none do: it is not published, or was edited since. What people opted out of
-    since version `rounds_from`, the last one that a person published, they opted out of for all rounds. `reminded` counts how often
-    people were reminded of this version because of `remind_days`.
+    `repeat` is the rule of its rounds (`repeats.Repeat`); `starts_at` and `ends_at` are then the window of a round.
+    Rounds of days later than `rounds_after` open by themselves. It is null while none do: the survey is not published,
+    or was edited since. An opt-out since version `rounds_from`, the last one that a person published, holds for all
+    rounds. `reminded` counts how often people were reminded of this version because of `remind_days`.
     """
 
     __tablename__ = "surveys"
@@ -96,8 +98,8 @@ class Survey(Base):
 
 
 class SurveyRound(Base):
-    """A round of a survey that repeats: of its day (in the zone that the workspace had), open from `starts_at` until `ends_at`. Published as
-    `version`; or, with null, left out for the reason `left_out`."""
+    """A round of a repeating survey: of its day (in the zone that the workspace had), open from `starts_at` until
+    `ends_at`. It was published as `version`; null means that it was left out, for the reason `left_out`."""
 
     __tablename__ = "survey_rounds"
     __table_args__ = (
@@ -115,8 +117,8 @@ class SurveyRound(Base):
 
 
 class Invitation(Base):
-    """A mail about one version that waits for one person, or that was sent or dropped: with `turn` 0 an invitation, with 1 and 2 a reminder.
-    So a person is never reminded more than twice. `asked_by` is who asked for it."""
+    """A mail about one version that waits for one person, or was sent or dropped. `turn` 0 is an invitation, 1 and 2
+    are reminders, so a person is never reminded more than twice. `asked_by` is who asked for it."""
 
     __tablename__ = "survey_invitations"
     __table_args__ = (
@@ -136,8 +138,9 @@ class Invitation(Base):
 
 
 class Question(Base):
-    """A question of the definition as it is now; `key` is its id for life, in both APIs and in the ledger. `details` are those of
-    app.surveys.question_details, `translations` its texts in other languages by tag; null where it has none."""
+    """A question of the definition as it is now; `key` is its permanent id, in both APIs and in the ledger. `details`
+    are those of app.surveys.question_details, `translations` its texts in other languages by tag; null when it has
+    none."""
 
     __tablename__ = "survey_questions"
     __table_args__ = (
@@ -161,7 +164,8 @@ class Question(Base):
 
 
 class Wording(Base):
-    """The exact words that people met: the canonical text behind a content hash, and the keys of its questions in order.
+    """The exact words that people saw: the canonical text behind a content hash, and the keys of its questions in
+    order.
 
     Written when a survey is published and at each save of a published one.
     """
@@ -179,14 +183,14 @@ class Wording(Base):
 
 
 class Response(Base):
-    """One row of the ledger. `number` is gapless per workspace, together with those of `survey_changes`; `entry` is the RFC 8785 text
-    that `row_hash` covers, together with the row_hash before it; every other column repeats what the entry says, so that it can be searched. `row_hash` in hex is
-    the receipt, and the address of the response's page.
+    """One row of the ledger. `number` has no gaps in the workspace, together with those of `survey_changes`. `row_hash`
+    covers `entry`, an RFC 8785 text, and the row_hash before it; every other column repeats what the entry says, for
+    searching. `row_hash` in hex is the receipt, and the address of the response's page.
 
-    `person` is a person number (`survey_people`), in a column that is called `user_id`. `sealed` is the personal evidence (IP,
-    browser, free texts) as JSON under the person's key, null where there is none. `prompted` says whether the person had an impression of this version,
-    `language` in which language they read it, null where the survey had no translations. `stored_at` is no part of the entry: it is when the
-    row was written, by the clock of the database.
+    `person` is a person number (`survey_people`), in a column that is called `user_id`. `sealed` is the personal
+    evidence (IP, browser, free texts) as JSON under the person's key, null when there is none. `prompted`: the person
+    had an impression of this version; `language` is the one in which they read it, null when the survey had no
+    translations. `stored_at` is not in the entry: it is when the row was written, by the clock of the database.
     """
 
     __tablename__ = "survey_responses"
@@ -194,7 +198,7 @@ class Response(Base):
         CheckConstraint("outcome IN ('answered', 'agreed', 'declined', 'opted_out')", name="outcome"),
         CheckConstraint("source IN ('web', 'api', 'demo')", name="source"),
         UniqueConstraint("survey_id", "version", "user_id"),
-        # The list and the figures go by day, whatever else they are narrowed to.
+        # The list and the figures go by day, with any other filters.
         Index(None, "survey_id", "recorded_at", "number"),
         Index(None, "outcome", "recorded_at", "number"),
         Index(None, "recorded_at", "number"),
@@ -251,12 +255,12 @@ class Answer(Base):
 
 
 class LedgerChange(Base):
-    """A row of the chain that says what became of an earlier one, or of a version. It takes the next number of the same chain as
-    `survey_responses`, and its hash covers the row before, of either table; its columns repeat its entry, too.
+    """A row of the chain that changes an earlier one, or closes a version. It takes the next number of the same chain
+    as `survey_responses`, and its hash covers the row before, of either table; its columns repeat its entry, too.
 
-    `withdrawn` and `agreed_again` change an agreement: `turn` counts the changes of one response, so that the odd ones withdraw; the
-    response itself stays, and its standing is the last change. `closed` ends an anonymous version: it has no person, but how many
-    ballots were opened (`ballots`) and the SHA-256 of the sorted results in hex (`results`).
+    `withdrawn` and `agreed_again` change an agreement: `turn` counts the changes of one response, so the odd ones
+    withdraw; the response itself stays, and its standing is the last change. `closed` ends an anonymous version: it has
+    no person, but how many ballots were opened (`ballots`) and the SHA-256 of the sorted results in hex (`results`).
     """
 
     __tablename__ = "survey_changes"
@@ -307,7 +311,7 @@ class LedgerHead(Base):
 
 
 class LedgerPerson(Base):
-    """Which account stands behind a person number of the ledger; null where the account is gone. At first both are the same; in a
+    """Which account has which person number of the ledger; null when the account is gone. At first both are equal; in a
     tenant that came from another installation they differ (`ledger/people.py`)."""
 
     __tablename__ = "survey_people"
@@ -318,8 +322,8 @@ class LedgerPerson(Base):
 
 
 class PersonKey(Base):
-    """The key of one person's evidence, sealed by the key ring; destroyed (null) when the person is erased. A person who
-    answers again after that gets another one. `person` is a person number (`survey_people`)."""
+    """The key of one person's evidence, sealed with the key ring; destroyed (null) when the person is erased. A person
+    who answers again after that gets another key. `person` is a person number (`survey_people`)."""
 
     __tablename__ = "survey_person_keys"
     __table_args__ = (
@@ -336,7 +340,7 @@ class PersonKey(Base):
 
 
 class Tombstone(Base):
-    """A demo response that was removed: the ledger keeps it, no figure and no list counts it."""
+    """A removed demo response: the ledger keeps it, and no figure or list counts it."""
 
     __tablename__ = "survey_tombstones"
     __table_args__ = (Index(None, "removed_at", "number"), APPEND_ONLY)
@@ -346,9 +350,9 @@ class Tombstone(Base):
 
 
 class PromptState(Base):
-    """How often and when one person was shown one version. `shown_in` is the number of the browser session in which the
-    web prompt shows it until it is acted on; `handed_out_at` is when it first went out to an app behind another one, which
-    counts no impression."""
+    """How often and when one person saw one version. `shown_in` is the number of the browser session in which the web
+    prompt shows it until the person acts on it; `handed_out_at` is when an app first got it behind another survey,
+    which counts no impression."""
 
     __tablename__ = "survey_prompt_state"
     __table_args__ = (Index(None, "user_id", "last_shown_at"), Index(None, "first_shown_at"))
@@ -365,7 +369,7 @@ class PromptState(Base):
 
 
 class LanguageShown(Base):
-    """A language other than its own in which this version was shown to somebody: its texts are content from then on."""
+    """A language other than its own in which somebody saw this version: from then on its texts are content."""
 
     __tablename__ = "survey_languages_shown"
 
@@ -376,8 +380,9 @@ class LanguageShown(Base):
 
 
 class Tally(Base):
-    """Counted responses up to the ledger number in `survey_tally_mark`, per survey, version, UTC day, outcome, question and
-    choice. An agreement that was withdrawn counts under the outcome `withdrawn`, on the day of the agreement. Rows of the whole response have the nil question and choice ''. What came after the mark is counted live.
+    """Counted responses up to the ledger number in `survey_tally_mark`, per survey, version, UTC day, outcome, question
+    and choice. A withdrawn agreement counts under the outcome `withdrawn`, on the day of the agreement. Rows of the
+    whole response have the nil question and choice ''. What came after the mark is counted live.
 
     Rows with the outcome `asked` count people by the day of their first impression, up to the mark's instant.
     """
@@ -413,10 +418,11 @@ class Tally(Base):
 
 
 class TallyMark(Base):
-    """Up to which ledger number `survey_tallies` counts responses, up to which one it counts what changed them (`changes_number`, never the
-    larger one), and up to which instant first impressions (`id` is always 1).
+    """Up to which ledger number `survey_tallies` counts responses, up to which one it counts their changes
+    (`changes_number`, never the larger one), and up to which instant first impressions (`id` is always 1).
 
-    Two numbers, since a worker of the version before moves the first one past changes that it does not know.
+    There are two numbers, because a worker of the version before moves the first one past changes that it does not
+    know.
     """
 
     __tablename__ = "survey_tally_mark"
@@ -429,8 +435,9 @@ class TallyMark(Base):
 
 
 class KeptSplit(Base):
-    """The answers to one version by groups of people, as app.surveys.results.splits counted them in the background at `counted_at`:
-    `people` per group, question and choice, and `middles`, means and medians of numbers per group and question."""
+    """The answers to one version by groups of people, as app.surveys.results.splits counted them in the background at
+    `counted_at`: `people` per group, question and choice, and `middles`, means and medians of numbers per group and
+    question."""
 
     __tablename__ = "survey_splits"
     __table_args__ = (CheckConstraint("split IN ('type', 'tenant', 'department', 'language')", name="split"),)

@@ -1,7 +1,7 @@
-"""What a question holds beside its text, type, options and required flag. Everything here is optional. Pure.
+"""What a question has beside its text, type, options and required flag. Everything here is optional. Pure.
 
-A detail that is not used is written nowhere: not in the canonical form, not in files, not in rows. So a survey without details
-has the content hash that it always had.
+An unused detail is written nowhere: not in the canonical form, not in files, not in rows. So a survey without details
+keeps the content hash that it always had.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,11 @@ from app.wording.marked import Numeral, worded
 ABILITIES: Final = (*NEW_QUESTION_TYPES, "conditions")
 
 
-# The queue makes one of each for every question: a dataclass takes several times as long.
+# The queue makes one for every question, and making a dataclass takes several times as long.
 class Condition(msgspec.Struct, frozen=True):
-    """Shows a question only to people whose answer to an earlier one is (not) among `values`. `question` is the number of that one
-    in the survey, from 1: the canonical form holds no ids. A value is an option's text, or the number of stars or of an NPS."""
+    """Shows a question only to people whose answer to an earlier question is (not) among `values`. `question` is that
+    question's number in the survey, from 1, because the canonical form has no ids. A value is an option's text, or the
+    number of stars or of a score."""
 
     question: int
     values: tuple[int | str, ...]
@@ -29,13 +30,13 @@ class Condition(msgspec.Struct, frozen=True):
 
     @property
     def word(self) -> Literal["in", "not_in"]:
-        """As JSON says `is`."""
+        """The word `is` of the JSON form."""
         return "not_in" if self.negated else "in"
 
 
 class QuestionDetails(msgspec.Struct, frozen=True):
-    """`low_label` and `high_label` are words for both ends of a scale, stars or an NPS; `min`, `max` and `unit` belong to a number, `rows`
-    to a matrix. `page` begins a new page."""
+    """`low_label` and `high_label` are words for both ends of a scale, stars or a score; `min`, `max` and `unit` belong
+    to a number, `rows` to a matrix. `page` begins a new page."""
 
     low_label: str = ""
     high_label: str = ""
@@ -48,7 +49,7 @@ class QuestionDetails(msgspec.Struct, frozen=True):
 
     @property
     def bounds(self) -> str:
-        """What a number may be, in words; "" for any."""
+        """The allowed numbers in words; "" for any."""
         least = None if self.min is None else Numeral(decimals.written(self.min))
         most = None if self.max is None else Numeral(decimals.written(self.max))
         if least and most:
@@ -74,7 +75,7 @@ class DetailedQuestion(Protocol):
 
 
 def written(details: QuestionDetails) -> dict[str, Any]:
-    """As JSON holds it, in one order, without what is not used."""
+    """The JSON form, in one order, without unused details."""
     found: dict[str, Any] = {name: value for name in _TEXTS if (value := getattr(details, name))}
     for name in ("min", "max"):
         if (bound := getattr(details, name)) is not None:
@@ -93,7 +94,7 @@ def _written_condition(condition: Condition) -> dict[str, Any]:
 
 
 def read(stored: Mapping[str, Any] | None) -> QuestionDetails:
-    """What `written` wrote; other keys are passed over."""
+    """Reads what `written` wrote; ignores other keys."""
     if not stored:
         return NO_DETAILS
     condition = stored.get("show_if")
@@ -116,6 +117,6 @@ def _condition(stored: Mapping[str, Any]) -> Condition:
 
 
 def needs(questions: Sequence[DetailedQuestion]) -> tuple[str, ...]:
-    """What an app must be able to show to be handed these questions, in the order of ABILITIES."""
+    """What an app must be able to show to get these questions, in the order of ABILITIES."""
     used = {one.type for one in questions} | {"conditions" for one in questions if one.details.show_if}
     return tuple(one for one in ABILITIES if one in used)

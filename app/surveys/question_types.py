@@ -1,7 +1,8 @@
 """The types of questions: their labels, and what each may have. Pure.
 
-A new type also needs its value in ledger/answers.py, its figures in results/kinds.py and results/breakdowns.py, its details in
-authoring/detail_rules.py, its word in api/queue_rows.py, and its field in templates/components/prompt_question.html.
+A new type also needs its value in ledger/answers.py, its figures in results/kinds.py and results/breakdowns.py, its
+details in authoring/detail_rules.py, its word in api/queue_rows.py, and its field in
+templates/components/prompt_question.html.
 """
 
 QUESTION_TYPES = {
@@ -16,10 +17,10 @@ QUESTION_TYPES = {
     "date": "Date",
     "matrix": "Matrix",
 }
-# An app is handed a survey that has one of these only where it says that it can show them.
+# An app gets a survey with one of these only if it says that it can show them.
 NEW_QUESTION_TYPES = ("nps", "number", "date", "matrix")
 WITH_OPTIONS = frozenset({"scale", "single_choice", "multiple_choice", "matrix"})
-# Words stand at both ends of these, where the author gives some.
+# An author may give words for both ends of these.
 WITH_ENDS = frozenset({"star_rating", "scale", "nps"})
-# What a condition may ask about: their answers are a few values that an author can name.
+# A condition may name these: their answers are a few values that an author can list.
 WITH_VALUES = frozenset({"star_rating", "scale", "single_choice", "multiple_choice", "nps"})

@@ -1,4 +1,4 @@
-"""Which questions of a survey a person is shown, after what they answered so far. The only place that decides it. Pure."""
+"""Decides which questions a person sees, after what they have answered so far. It is decided only here. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -10,10 +10,10 @@ LONGEST_NAMED: Final = 80
 
 
 def shown(questions: Sequence[DetailedQuestion], answers: Mapping[int, Any]) -> tuple[bool, ...]:
-    """True for each question that is shown. `answers` are values by the number of their question, from 1: an option, a tuple of ticks,
-    or a whole number; a question without an answer is missing.
+    """True for each question that is shown. `answers` are values by the number of their question, from 1: an option, a
+    tuple of ticks, or a whole number; an unanswered question is missing.
 
-    A condition needs an answer: while the earlier question has none, or is hidden itself, it is not met, whatever it says.
+    A condition needs an answer: while the earlier question has none, or is hidden itself, the condition is not met.
     """
     found: list[bool] = []
     for one in questions:
@@ -23,7 +23,7 @@ def shown(questions: Sequence[DetailedQuestion], answers: Mapping[int, Any]) -> 
 
 
 def _is_met(condition: Condition, answers: Mapping[int, Any]) -> bool:
-    """Of several ticks, one among the values is enough for `in`; `not_in` wants all of them outside."""
+    """With several ticks, `in` needs one of them among the values; `not_in` needs all of them outside."""
     if condition.question not in answers:
         return False
     given = answers[condition.question]
@@ -55,7 +55,7 @@ def _conditional(kind: str, negated: bool) -> str:  # noqa: FBT001 - as the cond
 
 
 def notes(questions: Sequence[DetailedQuestion], question: DetailedQuestion) -> tuple[str, ...]:
-    """The details of a question of these, each in words; none where it has none."""
+    """The details of each question in words; empty for a question without details."""
     details = question.details
     ends = " – ".join(one or "…" for one in (details.low_label, details.high_label))
     unit = f"In {details.unit}" if details.unit else ""

@@ -1,4 +1,4 @@
-"""The fixed words of surveys, their labels, and the bounds of every field. Pure."""
+"""The fixed words of surveys, their labels, and the limits of every field. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,8 @@ from app.wording.marked import marked
 TYPES = {"rating": "Rating", "consent": "Consent", "poll": "Poll", "feedback": "Feedback"}
 ENFORCEMENTS = {"optional": "Optional", "required": "Required"}
 ANONYMITIES = {"named": "Named", "anonymous": "Anonymous"}
-# What people read before they answer an anonymous survey, and then what an answer keeps of them where the survey has a split.
+# What people read before they answer an anonymous survey, and then what an answer keeps of them if the survey has a
+# split.
 ANONYMOUS_PROMISE = marked(
     "Your answers are kept apart from your name. They are shown only after the survey has ended, and only if at least five people"
     " answered. That you took part is kept with your name, the time, your network address and your browser. If everybody gives"
@@ -21,12 +22,13 @@ SPLIT_PROMISES = {
     "tenant": marked("Your answers keep your company; groups of fewer than five people are shown together."),
     "department": marked("Your answers keep your department; groups of fewer than five people are shown together."),
 }
-# By what answers can be told apart in groups.
+# The kinds of groups into which answers can be split.
 SPLITS = {"type": "User type", "tenant": "Tenant", "department": "Department"}
-# What the figures of named surveys are shown by: an anonymous one keeps no language.
+# How the figures of surveys that are not anonymous can be split: an anonymous one stores no language.
 SHOWN_BY = {**SPLITS, "language": "Language"}
 STATUSES = {"draft": "Draft", "published": "Published", "archived": "Archived"}
-# What a response stands at. The ledger records all but `withdrawn`: that is an agreement whose last change withdrew it.
+# What a response stands at. The ledger records all but `withdrawn`, which is an agreement whose last change withdrew
+# it.
 OUTCOMES = {
     "answered": "Answered",
     "agreed": "Agreed",
@@ -40,8 +42,8 @@ OUTCOME_OF = {"answer": "answered", "agree": "agreed", "decline": "declined", "o
 CHANGES = {"withdrawn": "Withdrawn", "agreed_again": "Agreed again"}
 # What a change of an agreement does, by its turn modulo 2: the first withdraws, the second agrees again, and so on.
 KIND_AFTER = ("agreed_again", "withdrawn")
-# How far a survey came to a person before they said something. An entry of the ledger says the first three; it is not known of
-# entries that say `prompted` alone, and where an app may have had the survey before anybody noted that.
+# How far a survey came to a person before they said something. An entry of the ledger can say the first three. The last
+# one stands for entries that only say `prompted`, and for an app that may have had the survey before anybody noted it.
 Shown = Literal["first", "in_queue", "not_handed_out", "not_known"]
 SHOWN = {
     "first": "First in the queue",
@@ -69,7 +71,7 @@ MAX_PROMPTS = (0, 100)
 DEFAULT_SNOOZE_HOURS = 24
 DEFAULT_COOLDOWN_DAYS = 1
 DEFAULT_MAX_PROMPTS = 5
-# After so many days people are reminded who have not answered; once more after as many again.
+# After so many days people who have not answered are reminded, and once more after as many days again.
 REMIND_DAYS = (1, 90)
 MOST_STARS = 5
 MOST_NPS = 10
@@ -78,7 +80,8 @@ MOST_IN_QUEUE = 5
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What people call the user types and workspaces of an audience, by their keys. A key without a name stands for itself."""
+    """What people call the user types and workspaces of an audience, by their keys. A key without a name is shown
+    itself."""
 
     types: Mapping[str, str] = field(default_factory=dict)
     workspaces: Mapping[str, str] = field(default_factory=dict)

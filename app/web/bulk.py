@@ -1,6 +1,8 @@
-"""Acts that ask first: one act's question as a dialog or a page of its own; and acts on many rows: which are meant, and how many.
+"""Acts that ask first: the question as a dialog or as a page; and acts on many rows: which rows are meant, and how
+many.
 
-The guard of the route checks who may act. When a job carries an act out, `LongBulk.opened` of web/long_acts/bulk.py checks it again.
+The guard of the route checks who may act. When a job carries an act out, `LongBulk.opened` of web/long_acts/bulk.py
+checks it again.
 """
 
 from collections.abc import Awaitable, Callable, Container, Sequence
@@ -19,12 +21,12 @@ from app.web.returning import with_its_query
 Carried = list[tuple[str, str]]
 Ask = Callable[[], Awaitable[dict[str, Any]]]
 Do = Callable[[], Awaitable[str | Response[Any]]]
-# A longer name stands in the question alone.
+# A longer name appears only in the question.
 SHORT = 40
 
 
 async def ask_to(ctx: Context, verb: str, what: str, **values: Any) -> Response[str]:
-    """Asks whether to do `verb` to `what`, as `ask_first` with all that it needs besides."""
+    """Asks if the person wants to do `verb` to `what`; builds the rest of what `ask_first` needs."""
     whole = f"{verb} {what}"
     return await ask_first(ctx, question=f"{whole}?", submit=whole if len(what) < SHORT else verb, **values)
 
@@ -43,13 +45,13 @@ async def ask_first(ctx: Context, **values: Any) -> Response[str]:
 
 
 async def chosen_ids(ctx: Context, spec: ListSpec, base: Select[Any]) -> list[Any]:
-    """The keys of the ticked rows, or of the whole filter. Raises Invalid when nothing is ticked."""
+    """The keys of the ticked rows, or those of the whole filter. Raises Invalid when nothing is ticked."""
     which = await lists.selected(ctx, spec)
     return list(await ctx.db.scalars(base.with_only_columns(spec.key).where(which).order_by(spec.key)))
 
 
 async def action_of(ctx: Context, known: Container[str]) -> str:
-    """Which act was posted. Raises NotFound for one that the page does not have."""
+    """Which act was posted. Raises NotFound for one that the page does not offer."""
     action = str((await ctx.form()).get("action", ""))
     if action not in known:
         raise NotFound
@@ -59,11 +61,11 @@ async def action_of(ctx: Context, known: Container[str]) -> str:
 async def act_on_many(
     ctx: Context, number: int, *, url: str, none: Refusal, ask: Ask, do: Do, also: Sequence[tuple[str, str]] = ()
 ) -> Response[Any]:
-    """Asks first, then acts, and leads back to the list at `url`: the whole of a bulk act.
+    """A whole bulk act: asks first, then acts, then leads back to the list at `url`.
 
-    `number`: how many rows the act changes; with 0 of them `none` is raised. `ask` gives the values of `ask_to` or of
-    `ask_first`. `also`: names and values of what else the question says, which must hold when the answer comes. `do` gives the
-    sentence that says what was done, or its own way back.
+    `number`: how many rows the act changes; when it is 0, `none` is raised. `ask` gives the values of `ask_to` or of
+    `ask_first`. `also`: names and values of what else the question says, which must still hold when the answer comes.
+    `do` returns the sentence that says what was done, or an answer of its own.
     """
     if not number:
         raise none
@@ -77,13 +79,14 @@ async def act_on_many(
 
 
 async def carried(ctx: Context, number: int) -> Carried:
-    """What a confirmation carries along, so that its answer means the same rows and the number that was shown."""
+    """What a confirmation carries, so that its answer means the same rows and the number that the person saw."""
     form = await ctx.form()
     which: Carried = [("all", "1")] if form.get("all") == "1" else [("id", str(one)) for one in form.getall("id", [])]
     return [("action", str(form.get("action", ""))), ("number", str(number)), *which]
 
 
 async def confirmed(ctx: Context, number: int) -> bool:
-    """True when the person agreed to exactly this number: rows that came or went meanwhile are asked about again."""
+    """True when the person agreed to exactly this number. If rows came or went meanwhile, the question is asked
+    again."""
     form = await ctx.form()
     return form.get("confirmed") == "1" and form.get("number") == str(number)

@@ -1,4 +1,5 @@
-"""What a handler knows about its request: the person, the workspace, the transaction. Made by the gate, one per request."""
+"""What a handler knows about its request: the person, the workspace, the transaction. The gate makes one for each
+request."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -24,8 +25,8 @@ from app.parts import Parts
 from app.texts import is_keepable_line
 from app.wording.speech import ENGLISH_SPEECH, Speech, speech_for
 
-LARGEST_ID = 2**63 - 1  # what a bigint holds
-# Pages for everybody speak the person's language; the others are for those who run things, and are English.
+LARGEST_ID = 2**63 - 1  # The largest bigint.
+# Pages for everybody speak the person's language; all other pages are for people who run Muster, and are in English.
 FOR_ALL = (
     "/me",
     "/survey_prompt",
@@ -40,7 +41,7 @@ FOR_ALL = (
     "/account/sessions",
     "/account/notifications",
 )
-# Without what stands below it: tokens are for those who program.
+# Without the addresses below it: tokens are for people who write programs.
 FOR_ALL_ALONE = "/account"
 T = TypeVar("T")
 
@@ -51,9 +52,10 @@ def speaks_to_all(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who is asking. `session_id` is the public number of their browser session, None for a token. `language` is a tag: in which they
-    want to be asked, None for what their browser says. `problem_counts`: how many problems of each kind are to do in the workspace now,
-    snoozed ones left out, and those of kinds that they don't see counted."""
+    """Who is asking. `session_id` is the public number of their browser session, None for a token. `language` is the
+    tag of the language in which they want to be asked, None for what their browser says. `problem_counts`: how many
+    open problems of each kind the workspace has, without snoozed ones and without kinds that this person may not
+    see."""
 
     id: int
     workspace: str
@@ -85,10 +87,10 @@ class Transaction(Protocol):
 
 @dataclass(slots=True)
 class Context:
-    """`db` is the request's transaction: it commits when the answer's status is below 400, else it rolls back. `token_id` is
-    the number of the token that was sent, 0 without one, and `token_name` its name; `token_made_by` is who made it, where that was
-    not its owner. `signed_out` says why the browser's
-    session is over, "" where it sent none. `kept`: something of what was asked for may have been saved, even if the answer is a refusal."""
+    """`db` is the request's transaction: it commits when the answer's status is below 400, otherwise it rolls back.
+    `token_id` is the number of the token that was sent, 0 without one, and `token_name` its name; `token_made_by` is
+    who made it, if that was not its owner. `signed_out` says why the browser's session ended, "" when it sent none.
+    `kept`: something that was asked for may have been saved, even if the answer is a refusal."""
 
     parts: Parts
     db: AsyncSession
@@ -110,7 +112,7 @@ class Context:
     _languages: tuple[str, ...] | None = field(default=None, repr=False)
 
     def meet(self, request: Request[Any, Any, Any]) -> None:
-        """Once routing is done, or has failed."""
+        """Called once the route is found, or no route was found."""
         self._request = request
 
     def held_by(self, transaction: Transaction) -> None:
@@ -147,7 +149,8 @@ class Context:
 
     @property
     def is_head(self) -> bool:
-        """True for HEAD, which is answered as a GET: nothing of what is done in `db` is kept, and nothing else may be done."""
+        """True for HEAD. It is answered as a GET, `db` is rolled back, and the handler must change nothing
+        elsewhere."""
         return self._transaction is not None and self._transaction.only_head
 
     @property
@@ -158,19 +161,20 @@ class Context:
         return partial and "hx-boosted" not in headers and "hx-history-restore-request" not in headers
 
     async def read_recent(self, work: Callable[[AsyncSession], Awaitable[T]]) -> Recent[T]:
-        """What `work` finds in the workspace, for figures over everything: at the replica, where there is one that is recent enough."""
+        """Runs `work` for figures over the whole workspace: on the replica, if there is a recent one."""
         if self.parts.replica is None:
             return Recent(await work(self.db))
         return await self.parts.replica.read(self.db, self.workspace, work)
 
     @property
     def asked_lang(self) -> str:
-        """The tag that the address asks for (`?lang=`), which the next ones keep; "" for none."""
+        """The tag in the address (`?lang=`), which following addresses keep; "" for none."""
         return languages.tag_of(self._request.query_params.get("lang", "")) or "" if self._request else ""
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Tags of what the caller reads, best first: `?lang=`, their choice in *Account*, what their browser or app prefers."""
+        """Tags of the languages that the caller reads, best first: `?lang=`, their choice in *Account*, what their
+        browser or app prefers."""
         if self._languages is None:
             choice = self.person.language if self.person else None
             preferred = self._request.headers.get("accept-language", "") if self._request else ""
@@ -179,17 +183,17 @@ class Context:
 
     @property
     def asked_in(self) -> Speech:
-        """How Muster speaks to this person where it asks them something."""
+        """How Muster speaks when it asks this person something."""
         return speech_for(self.languages)
 
     @property
     def speech(self) -> Speech:
-        """How this answer speaks: English, except where everybody comes."""
+        """How this answer speaks: English, except on pages for everybody."""
         path = self._request.url.path if self._request else ""
         return self.asked_in if speaks_to_all(path) else ENGLISH_SPEECH
 
     async def zone(self) -> PageZone:
-        """The one in which this answer tells its times: the workspace's, or UTC before signing in. Asked once."""
+        """The zone in which this answer shows times: the workspace's, or UTC before signing in. It is read once."""
         if self._zone is None and self.person is not None:
             await self.reopen()
             self.tell_times_in(await self.request.app.state.zone_of(self.db))
@@ -198,7 +202,7 @@ class Context:
         return cast("PageZone", self._zone)
 
     def tell_times_in(self, name: str) -> None:
-        """What `zone` is, from a handler that read the workspace's along with something else."""
+        """Sets `zone`, for a handler that has read the workspace's zone already."""
         self._zone = self.speech.zone(PageZone.at(ZoneInfo(name), datetime.now(UTC)))
 
     @property
@@ -207,38 +211,39 @@ class Context:
         return self.request.headers.get("hx-target", "")
 
     async def enter(self) -> None:
-        """Puts `db` into the caller's workspace. Where that has its share of connections, the request lets go of its own before
-        it waits. Raises ShareTaken where that takes too long."""
+        """Switches `db` to the caller's workspace. If that has used up its share of connections, the request gives its
+        own back before it waits. Raises ShareTaken when the wait is too long."""
         try:
             await enter_workspace(self.db, self.workspace)
         except ShareTaken:
             await self.wait_for_share()
 
     async def wait_for_share(self) -> None:
-        """Continues in a new transaction of the caller's workspace, once there is room for it. Nothing was asked of the old one but
-        who the caller is."""
+        """Continues in a new transaction of the caller's workspace, once its share has room. The old transaction has
+        only read who the caller is."""
         await self._held().settle()
         await self.reopen()
 
     async def settle(self) -> None:
         """Commits what was done so far and gives the connection back; `db` is closed until `reopen`.
 
-        Code that needs a second transaction calls this first: requests that each hold one connection while they wait for
-        another would wait for each other until none is left. What fails after it undoes nothing of what came before.
+        Call this before opening a second transaction: if requests each held one connection while they wait for another,
+        they could all wait for each other. A failure after it does not undo what came before.
         """
         self.kept = True
         await self._held().settle()
 
     async def reopen(self) -> None:
-        """A new transaction as `db`, in the caller's workspace, kept or undone with the answer like the first; none where that
-        is still open."""
+        """Opens a new transaction as `db`, in the caller's workspace; it commits or rolls back with the answer, like
+        the first. Does nothing when `db` is still open."""
         if self._held().settled:
             self.db = await self._held().reopen(self.workspace)
 
     @asynccontextmanager
     async def inside(self, workspace: str) -> AsyncIterator[AsyncSession]:
-        """A transaction in `workspace`: `db` itself where that is the caller's own; else one in between two of the request's,
-        so that no request ever holds two connections. The request continues in a new one even when the body raises."""
+        """A transaction in `workspace`. In the caller's own workspace it is `db` itself; otherwise `db` is settled
+        first, so that no request ever holds two connections. The request continues in a new transaction, even when the
+        body raises."""
         if workspace == self.workspace:
             yield self.db
             return
@@ -247,7 +252,8 @@ class Context:
 
     @asynccontextmanager
     async def apart(self) -> AsyncIterator[None]:
-        """For what opens transactions of its own: `db` is settled before, and a new one after it, even when the body raises."""
+        """Wraps code that opens transactions of its own: settles `db` before it, and opens a new one after it, even
+        when the body raises."""
         await self.settle()
         try:
             yield
@@ -256,7 +262,7 @@ class Context:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[asyncpg.Connection]:
-        """Commits what was done so far and continues as app.db.session.alone; `db` is settled after it."""
+        """Commits what was done so far and continues as app.db.session.alone; afterwards `db` is settled."""
         self.kept = True
         async with alone(self.db) as connection:
             yield connection
@@ -287,7 +293,7 @@ def _may_be_kept(part: Any) -> bool:
 
 
 def put(scope: Scope, context: Context) -> None:
-    """For the handlers behind the gate."""
+    """Stores the context for the handlers behind the gate."""
     cast("dict[str, Any]", scope)["muster"] = context
 
 
@@ -298,5 +304,5 @@ def context_of(scope: Scope) -> Context:
 
 
 def context_in(scope: Scope) -> Context | None:
-    """None before the gate, and for what needs no database."""
+    """The request's context; None before the gate, and for addresses that need no database."""
     return context_of(scope) if "muster" in scope else None

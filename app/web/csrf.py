@@ -1,7 +1,8 @@
-"""Cross-site request forgery: every unsafe request carries a token bound to its session, and comes from our own origin.
+"""Guards against forged requests from other sites: every unsafe request carries a token bound to its session, and comes
+from our own origin.
 
-Pages are compressed and repeat what was typed beside the token; so it looks different in each answer, and how well a page
-compresses tells nothing of it (the attack is known as BREACH).
+Compressed pages repeat what a person typed, beside the token. So the token looks different in each answer, and the
+length of the compressed page tells nothing about it (this attack is known as BREACH).
 """
 
 import binascii
@@ -24,22 +25,23 @@ from app.wording.marked import marked
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 FIELD, HEADER = "csrf_token", "x-csrf-token"
-SIZE = 32  # bytes of a token
+SIZE = 32  # Bytes of a token.
 _EXPIRED = marked("This form is too old, or it came from another site. Reload the page and repeat.")
 
 
 def token_of(context: Context) -> str:
-    """The token for forms of this session, masked; before sign-in it is bound to a visitor cookie that this sets."""
+    """The token for forms of this session, masked. Before sign-in it is bound to a visitor cookie, which this function
+    sets."""
     return masked(_expected(context), secrets.token_bytes(SIZE))
 
 
 def masked(token: str, mask: bytes) -> str:
-    """`token` (as `sign` gives it) under a mask of SIZE bytes, and the mask beside it."""
+    """`token` (made by `sign`) under a mask of SIZE bytes, with the mask beside it."""
     return urlsafe_b64encode(mask + _xor(bytes.fromhex(token), mask)).decode()
 
 
 def unmasked(sent: str) -> str:
-    """The token that `masked` covered; what nothing covered comes back as it is."""
+    """The token under the mask; a value that is not masked is returned as it is."""
     try:
         both = urlsafe_b64decode(sent)
     except (binascii.Error, ValueError):
@@ -56,10 +58,10 @@ def _expected(context: Context) -> str:
 
 
 async def check(request: Request[Any, Any, Any]) -> None:
-    """Litestar's before_request on every browser route. Raises Forbidden, and Invalid for a form that is not a text.
+    """Litestar's before_request on every browser route. Raises Forbidden, and Invalid for a form that is not text.
 
-    The form is read here whichever way the token comes: a sender who goes away within it then stops the request before its
-    handler has done anything.
+    The form is read here even when the token comes in a header. So when a sender goes away before its end, the handler
+    has done nothing yet.
     """
     if request.method in SAFE:
         return
@@ -68,14 +70,14 @@ async def check(request: Request[Any, Any, Any]) -> None:
         raise Forbidden(_EXPIRED)
     form = await _read(request)
     sent = request.headers.get(HEADER) or form.get(FIELD)
-    # Pages that were open when the version before was replaced send theirs unmasked; the next release refuses that.
+    # Pages that were opened before this version was installed send an unmasked token. The next release refuses it.
     if not isinstance(sent, str) or not hmac.compare_digest(unmasked(sent).encode(), _expected(context).encode()):
         raise Forbidden(_EXPIRED)
 
 
 async def _read(request: Request[Any, Any, Any]) -> FormMultiDict:
-    """A part of a form names its own encoding: one that is unknown, or that its bytes are not in, or by which they mean
-    half of a surrogate pair, which no page can show again."""
+    """Reads the form. A part of it may name an encoding that is unknown, or that does not fit its bytes, or in which
+    they mean half of a surrogate pair, which no page can show."""
     try:
         form = await request.form()
         for name, value in form.multi_items():
@@ -86,7 +88,7 @@ async def _read(request: Request[Any, Any, Any]) -> FormMultiDict:
 
 
 def same_origin(context: Context) -> bool:
-    """Browsers send Origin with every form; what sends none is no browser, and the token alone decides."""
+    """Browsers send Origin with every form. A client that sends none is no browser, so the token alone decides."""
     origin = context.request.headers.get("origin")
     if not origin:
         return True

@@ -36,7 +36,8 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def opened(ctx: Context, form: Form, stored: Mapping[str, Any], facts: Mapping[str, str] | None = None) -> Bound:
-    """The form as a page first shows it. `stored`: the values of its fields; `facts`: what else it was made from, by its label."""
+    """The form as a page first shows it. `stored`: the values of its fields; `facts`: what else the form was made from,
+    by label."""
     bound = form.fill(stored)
     bound.base = seal(ctx, _values(form, stored, facts))
     return bound
@@ -50,10 +51,10 @@ async def sent(
     *,
     about: tuple[object, ...],
 ) -> Bound:
-    """What was posted, compared with what is stored now: hold the row before reading it. `about`: the audit's type and id of the
-    thing, and what the audit calls fields that have another name there.
+    """What was posted, compared with what is stored now: hold the row before reading it. `about`: the audit's type and
+    id of the thing, and the audit's names of fields if they differ.
 
-    A form without a base, which only a program sends, is taken as it is.
+    A form without a base comes only from a program, and is accepted as it is.
     """
     posted = await ctx.form()
     now, text = _values(form, stored, facts), posted.get(BASE)
@@ -68,7 +69,7 @@ async def sent(
 
 
 async def unsaved(ctx: Context, form: Form) -> Bound:
-    """What was posted, as old as it is: for a button of the form that saves nothing."""
+    """What was posted, with its original base: for a button of the form that saves nothing."""
     posted = await ctx.form()
     text = str(posted.get(BASE, ""))
     bound = form.read(_with_theirs(posted, unseal(ctx, text) or {}))
@@ -77,25 +78,25 @@ async def unsaved(ctx: Context, form: Form) -> Bound:
 
 
 async def ask_again(ctx: Context, form: Bound, title: str, *, cancel_url: str) -> Response[str]:
-    """A refused form that has no page of its own, as a page or in the dialog."""
+    """Shows a refused form that has no page of its own, as a page or in the dialog."""
     return await page(
         ctx, "edit_again.html", fragment="dialog", status=form.status, form=form, title=title, cancel_url=cancel_url
     )
 
 
 def sealed(ctx: Context, **values: str | None) -> str:
-    """What a form of these fields was made from."""
+    """The base of a form with these values."""
     return seal(ctx, {name: value or "" for name, value in values.items()})
 
 
 def seal(ctx: Context, values: Values) -> str:
-    """For the hidden field: the person can't make it say anything else."""
+    """For the hidden field. It is sealed, so the person can't change it."""
     packed = msgspec.json.encode(values)
     return base64.urlsafe_b64encode(_signature(ctx, packed) + packed).decode()
 
 
 def unseal(ctx: Context, text: str) -> dict[str, Shown] | None:
-    """None for what was not sealed for this person, such as before the keys were changed."""
+    """None when it was not sealed for this person, such as after the keys were changed."""
     try:
         raw = base64.b64decode(text, "-_", validate=True)
     except (binascii.Error, ValueError):
@@ -116,7 +117,7 @@ def _values(form: Form, stored: Mapping[str, Any], facts: Mapping[str, str] | No
 
 
 def _typed(bound: Bound) -> dict[str, Shown]:
-    """As the fields would show it again; what can't be read as it was typed."""
+    """Values as the fields would show them again; a value that can't be read stays as typed."""
     return {
         name: _plain(bound.shown[name] if name in bound.errors else item.show(bound.values[name]))
         for name, item in bound.fields.items()
@@ -129,7 +130,7 @@ def _plain(shown: Any) -> Shown:
 
 
 def _with_theirs(posted: FormMultiDict, base: Values) -> FormMultiDict:
-    """With the others' value in the place of what was typed, where the person chose it."""
+    """The form with the other person's value in place of what was typed, if the person chose it."""
     taken = {name: value for name, value in base.items() if posted.get(TAKE + name) == THEIRS}
     kept = [pair for pair in posted.multi_items() if pair[0] not in taken]
     return FormMultiDict([*kept, *((name, one) for name, value in taken.items() for one in _as_posted(value))])

@@ -51,7 +51,7 @@ TITLES = {
     503: marked("Not available right now"),
 }
 RETRY_AFTER_S = 5
-# What modules below say, that know no translations.
+# Messages of modules below, which know no translations.
 _SAID_BELOW = (
     marked("This was not found."),
     marked("The request took too long to arrive. Retry on a faster connection, or send less at once."),
@@ -62,17 +62,17 @@ NO_CHANGES = marked("The database takes no changes right now. Try again in a mom
 CROWDED = marked("All connections to the database are in use right now. Try again in a moment.")
 SHARE_TAKEN = marked("Too many requests of your workspace wait for the database right now. Try again in a moment.")
 TOO_SLOW = marked("The database did not answer in time. Try again in a moment, or ask for less at once.")
-# Behind these, where something was sent that was to be kept.
+# Appended when something was sent that should have been saved.
 NOT_SAVED = marked("Nothing was saved. You can send it again.")
 PERHAPS_SAVED = marked("It may have been saved or not: look before you send it again.")
-# A statement that was ended: by its limit, or by the people who run the server.
+# The statement was ended, by its limit or by the people who run the server.
 _ENDED = "57014"
-# The server ends or starts, or went away; "08" is any failure of a connection.
+# The server is ending or starting, or is gone. "08" is any failure of a connection.
 _AWAY = frozenset({"57P01", "57P02", "57P03"})
-# No such table, column or schema; and a column that was altered under a statement that had been prepared.
+# A table, column or schema does not exist, or a column was changed under a prepared statement.
 _OTHER_TABLES = frozenset({"42P01", "42703", "3F000", "0A000"})
 READING = ("GET", "HEAD", "OPTIONS")
-# A page that is asked for again may work then.
+# The page may work when it is requested again.
 PASSING = (408, 429, 500, 503)
 WRONG_HERE = marked("Something went wrong on our side. The log has the details under the number below.")
 A_FORMS_ADDRESS = marked("Only a form sends to this address. Go back to the page with the form and use its button.")
@@ -91,7 +91,7 @@ class Internal(Refusal):
 
 
 class Gone(Refusal):
-    """The sender went away before all of the body was here. There is no reader for an answer, and no fault of ours to
+    """The sender went away before the body was complete. No client reads an answer, and there is no fault of ours to
     log."""
 
     status, code = 400, "invalid_body"
@@ -115,7 +115,7 @@ def handle(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
 
 
 def logged(request: Request[Any, Any, Any], error: Exception) -> Refusal:
-    """What the exception means to the person; the log has what it means to us."""
+    """What the exception means for the person who met it. The log gets what it means for us."""
     refusal = as_refusal(error)
     if isinstance(refusal, Busy):
         log.warning("no room for a request", path=request.url.path, error=type(error).__name__)
@@ -125,7 +125,8 @@ def logged(request: Request[Any, Any, Any], error: Exception) -> Refusal:
 
 
 def told_what_became_of_it(refusal: Busy, method: str, *, kept: bool) -> Busy:
-    """The refusal of something that was sent also says whether it was saved. `kept`: that is not known."""
+    """For a refused request that should have saved something: also says whether it was saved. `kept`: that is not
+    known."""
     if method in READING:
         return refusal
     what = PERHAPS_SAVED if kept else NOT_SAVED
@@ -148,13 +149,13 @@ def _answer(request: Request[Any, Any, Any], refusal: Refusal) -> Response[Any]:
 
 
 def refuse_head(context: Context) -> None:
-    """For a page that asks another server: a HEAD must not make it ask. Raises MethodNotAllowed."""
+    """For a page that asks another server, because a HEAD must not cause such a call. Raises MethodNotAllowed."""
     if context.is_head:
         raise MethodNotAllowed("This address does not take that method.")
 
 
 def as_refusal(error: Exception) -> Refusal:
-    """What an exception means to the person who met it."""
+    """What an exception means for the person who met it."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, HTTPException):
@@ -163,7 +164,7 @@ def as_refusal(error: Exception) -> Refusal:
 
 
 def _passing(error: Exception) -> Busy | None:
-    """Faults of the database that pass by themselves. The codes are PostgreSQL's (its manual, appendix A)."""
+    """Faults of the database that end by themselves. The codes are PostgreSQL's (its manual, appendix A)."""
     sqlstate = _sqlstate(error)
     if isinstance(error, PoolTimeoutError):
         message = SHARE_TAKEN if isinstance(error, ShareTaken) else CROWDED
@@ -179,7 +180,7 @@ def _passing(error: Exception) -> Busy | None:
 
 
 def _of_database(sqlstate: str) -> Refusal | None:
-    """Faults of the database's state, not of a request or of our code, which people must mend."""
+    """Faults of the database that people must mend, and that come neither from the request nor from our code."""
     if sqlstate[:2] == "53":
         return Unavailable(
             "The database is full, or has no free connection. The people who run this server must make room."
@@ -224,7 +225,7 @@ def _of_litestar(error: HTTPException) -> Refusal:
 
 def envelope(refusal: Refusal, request_id: str) -> Response[bytes]:
     """The failure envelope of the JSON APIs."""
-    # What pages could say in other languages is no plain text yet.
+    # A message that pages could translate is not plain text yet.
     body: dict[str, Any] = {"code": refusal.code, "message": str(refusal.message)}
     if refusal.details:
         body["details"] = [{"field": item.field, "message": str(item.message)} for item in refusal.details]
@@ -255,27 +256,28 @@ def _to_sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
 
 
 def _language_of(address: str) -> str:
-    """The tag that an address asks for, in which the form for signing in speaks, too; "" for none."""
+    """The tag in an address (`?lang=`), in which the sign-in form speaks too; "" for none."""
     return tag_of(parse_qs(urlsplit(address).query).get("lang", [""])[0]) or ""
 
 
 def _with_what_was_written(
     request: Request[Any, Any, Any], context: Context, refusal: InterruptedWriting
 ) -> Response[Any]:
-    """The form for signing in, which carries what was written back to its page."""
+    """The sign-in form, which carries what was typed back to its page."""
     context.meet(request)
     page: Response[Any] = request.app.state.sign_in_page(context, refusal.page, refusal.sealed)
     return page
 
 
 def _asked_for(request: Request[Any, Any, Any]) -> str:
-    """Where signing in leads on to; "" for an act, which is not repeated by itself."""
+    """Where signing in leads; "" after an act, because it is not repeated by itself."""
     return with_its_query(request.url.path, request.url.query) if request.method == "GET" else ""
 
 
 def _page_in_browser(request: Request[Any, Any, Any]) -> str:
-    """The page that sent the request, "" where that asks for a page itself: a list narrowed, or something in the drawer or dialog.
-    Anything else is a part of a page, such as the figures of a run under way, and is nothing to return to."""
+    """The page that sent the request. "" when the request asks for a page itself, such as a filtered list, or something
+    in the drawer or dialog. Anything else is a part of a page, such as the figures of a current run, and no page to return
+    to."""
     host, shown = told(request.headers.get("hx-current-url", ""))
     asks_for_page = request.headers.get("hx-target", "") in OVERLAYS or urlsplit(shown).path == request.url.path
     ours = host == request.headers.get("host") and not (asks_for_page and request.method == "GET")
@@ -306,7 +308,7 @@ def _drawn(request: Request[Any, Any, Any], refusal: Refusal, context: Context |
     headers = {"Vary": "HX-Request"}
     if request.headers.get("hx-request") == "true":
         html = render("errors/fragment.html", target=request.headers.get("hx-target", ""), **values)
-        headers["X-Refusal"] = str(refusal.status)  # static/js/toasts.js shows it where it can be read
+        headers["X-Refusal"] = str(refusal.status)  # static/js/toasts.js shows it where the person can read it.
     elif context is None or context.person is None:
         spoken_so = {"speech": spoken(), "shell": spoken()}
         html = render("errors/error.html", **spoken_so, ways=_ways_on(request, refusal, []), **values)
@@ -319,8 +321,8 @@ def _drawn(request: Request[Any, Any, Any], refusal: Refusal, context: Context |
 
 
 def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """(label, address) of where to go from here, the likeliest first: again, what the refusal names (`way`), back, the list above,
-    the first page."""
+    """(label, address) of ways on from here, the likeliest first: again, what the refusal names (`way`), back, the list
+    above, the first page."""
     asks, here = request.method == "GET", with_its_query(request.url.path, request.url.query)
     host, came = told(request.headers.get("referer", ""))
     back = came if host == request.headers.get("host") else ""
@@ -338,7 +340,7 @@ def _ways_on(request: Request[Any, Any, Any], refusal: Refusal, menu: list[dict[
 
 
 def _changed(request: Request[Any, Any, Any], changes: Mapping[str, str]) -> str:
-    """The address that was asked for, with something else in its query."""
+    """The address of this request with a changed query."""
     from app.web.templating import with_query
 
     query = request.query_params
@@ -351,7 +353,7 @@ def _request_id(scope: Scope) -> str:
 
 
 async def plain_answer(send: Send, scope: Scope, refusal: Refusal, *, kept: bool = False) -> None:
-    """Answers where there is no application or no database to answer with. `kept`: what was sent may have been saved."""
+    """An answer when there is no application or no database. `kept`: what was sent may have been saved."""
     if isinstance(refusal, Busy):
         refusal = told_what_became_of_it(refusal, str(scope.get("method")), kept=kept)
     kind, body = plain(scope["path"], str(scope.get("method")), refusal, _htmx_target(scope))
@@ -365,7 +367,7 @@ async def plain_answer(send: Send, scope: Scope, refusal: Refusal, *, kept: bool
 
 
 def _htmx_target(scope: Scope) -> str | None:
-    """The id of what htmx will fill, None when it did not ask."""
+    """The id of the element that htmx will fill, None when htmx did not ask."""
     headers = {
         name: value.decode("latin-1") for name, value in scope["headers"] if name in (b"hx-request", b"hx-target")
     }
@@ -373,7 +375,7 @@ def _htmx_target(scope: Scope) -> str | None:
 
 
 def plain(path: str, method: str, refusal: Refusal, htmx_target: str | None = None) -> tuple[bytes, bytes]:
-    """Media type and body of a refusal of which nothing but the address is known."""
+    """Media type and body of a refusal when only the address is known."""
     if path.startswith(API):
         return b"application/json", envelope(refusal, "").content
     from app.web.templating import render

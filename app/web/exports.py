@@ -1,6 +1,7 @@
-"""Exports of a list: the filtered rows as CSV or JSON Lines, streamed from the database in constant memory, or as an Excel file.
+"""Exports of a list: the filtered rows as CSV or JSON Lines, streamed from the database in constant memory, or as an
+Excel file.
 
-They have connections of their own, so that pages never wait for one, and are written ahead of their readers.
+Exports have connections of their own, so that pages never wait for one. They are written ahead of their readers.
 """
 
 import csv
@@ -28,14 +29,14 @@ from app.web.list_spec import CSV, Column, ListSpec
 from app.web.lists import TOO_LONG, ListQuery, asked, condition, ordering, visible_columns
 from app.web.transport.ahead import Ahead
 
-# The response names the charset of a text itself.
+# The response adds the charset of a text itself.
 KINDS = {
     "csv": "text/csv",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "jsonl": "application/x-ndjson",
 }
-BATCH = 100  # rows; pages are served between two of them
-# Of one process: those that somebody still reads hold a file each.
+BATCH = 100  # In rows; between two slices pages are served.
+# In each web process: an export holds a file while somebody reads it.
 MOST_OPEN = 20
 RETRY_AFTER_S = 30
 TOO_MANY = f"Too many exports are being made right now. Try again in {RETRY_AFTER_S} seconds."
@@ -45,7 +46,7 @@ _JSON = msgspec.json.Encoder(decimal_format="number")
 
 
 class TooManyRows(Invalid):
-    """More than Excel takes. `changes` to the address give what does better."""
+    """More rows than Excel holds. `changes` to the address lead to an export that works."""
 
     way = ("Export as CSV", CSV.query)
 
@@ -54,7 +55,7 @@ class TooManyRows(Invalid):
 
 
 def asked_for(context: Context) -> str | None:
-    """The kind of export that the address asks for, if any. Raises Invalid for an unknown one."""
+    """The kind of export in the address, if any. Raises Invalid for an unknown one."""
     kind: str | None = context.request.query_params.get("export")
     if kind and kind not in KINDS:
         raise Invalid("Exports are csv, xlsx or jsonl.")
@@ -63,7 +64,7 @@ def asked_for(context: Context) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ExportSource:
-    """Rows, where they are read, and what is written of them. `zone` is of the times in Excel."""
+    """The rows, where they are read, and what is written of them. `zone` is the zone of times in Excel."""
 
     database: Readable
     workspace: str
@@ -74,8 +75,8 @@ class ExportSource:
 
 
 async def export(context: Context, spec: ListSpec, base: Select[Any], kind: str) -> Stream:
-    """The whole filtered list in its order, with the columns that the person chose, in a transaction of its own; the request's
-    ends here. Raises Busy when there are too many, and TooManyRows for Excel."""
+    """Exports the whole filtered list in its order, with the columns that the person chose, in a transaction of its
+    own; the request's transaction ends here. Raises Busy when too many exports run, and TooManyRows for Excel."""
     query = context.request.query_params
     wanted = asked(spec, query)
     statement = base.where(condition(spec, wanted)).order_by(*ordering(spec, wanted.sort))
@@ -92,15 +93,16 @@ async def export(context: Context, spec: ListSpec, base: Select[Any], kind: str)
 
 
 def written(source: ExportSource, kind: str, *, marked: bool = False) -> AsyncGenerator[bytes]:
-    """The file, piece by piece. `marked`: a CSV has a byte order mark, by which Excel knows that it is UTF-8. Raises Busy and TooManyRows
-    before the first piece."""
+    """The file, piece by piece. `marked`: a CSV has a byte order mark, from which Excel knows that it is UTF-8. Raises
+    Busy and TooManyRows before the first piece."""
     if kind == "xlsx":
         return _workbook(source)
     return _rows(source, _csv(source.columns, marked=marked) if kind == "csv" else _json_lines(source.columns))
 
 
 def file_name(spec: ListSpec, wanted: ListQuery, today: date) -> str:
-    """After the days that the rows are narrowed to, else after `today`, the day of the export. Without the ending."""
+    """Made of the days that the rows are narrowed to, otherwise of `today`, the day of the export. Without the
+    ending."""
     first, last = spec.days or _narrowed(spec, wanted) or (None, None)
     if first and last:
         return f"{spec.name}-{first}-to-{last}"
@@ -120,7 +122,7 @@ def _columns(spec: ListSpec, visible: Sequence[str]) -> list[Column]:
 
 
 async def _begun(context: Context, source: AsyncIterator[bytes]) -> Ahead:
-    """Waits in line for a connection, and holds none of the pages' meanwhile."""
+    """Waits for one of the exports' own connections, and holds none of the pages' meanwhile."""
     if len(_open) >= MOST_OPEN:
         raise Busy(TOO_MANY, retry_after_s=RETRY_AFTER_S)
     await context.settle()
@@ -142,7 +144,7 @@ async def _rows(source: ExportSource, write: Callable[[Sequence[Any]], bytes]) -
 
 
 async def _workbook(source: ExportSource) -> AsyncGenerator[bytes]:
-    """The first piece is empty: the answer begins as soon as it is known that there will be one."""
+    """The first piece is empty: the answer can begin as soon as it is certain that there will be a file."""
     values = [column.excel or column.value for column in source.columns]
     async with WorkbookInTheMaking() as book:
         async with source.database.transaction(source.workspace) as session:
@@ -194,7 +196,7 @@ def _json_lines(columns: Sequence[Column]) -> Callable[[Sequence[Any]], bytes]:
 
 
 def _cell(value: Any) -> Any:
-    """The usual ones first: a file has millions of them."""
+    """The most frequent kinds first: a file has millions of cells."""
     kind = type(value)
     if kind is str:
         return guarded(value)

@@ -1,4 +1,4 @@
-"""How values read on a page: instants, days, numbers, spans. As elements with a hover: app.web.marks."""
+"""How pages show values: instants, days, numbers, spans. As elements with a hover: app.web.marks."""
 
 from datetime import date, datetime, timedelta
 
@@ -6,7 +6,7 @@ from app import dates
 from app.dates import PageZone
 from app.wording.speech import spoken
 
-# From how many seconds on a distance is told in which unit, and how many seconds that has.
+# From how many seconds on a distance is shown in a unit, and how many seconds the unit has.
 UNITS = (172_800, 86_400, "d"), (7_200, 3_600, "h"), (60, 60, "min")
 
 
@@ -16,17 +16,17 @@ def instant(value: datetime | None, zone: PageZone) -> str:
 
 
 def local_instant(value: datetime | None, zone: PageZone) -> str:
-    """The same of a local time that has no zone of its own."""
+    """The same for a local time without a zone."""
     return dates.local_time(value, zone.today) if value else "–"
 
 
 def local_exact(value: datetime, zone: PageZone) -> str:
-    """The same with its seconds, where it has some."""
+    """A local time with its seconds, if they are not zero."""
     return dates.local_exact(value, zone.today)
 
 
 def day(value: date | str | None, zone: PageZone) -> str:
-    """`Sun 22 Nov`, of an instant the day in that zone; an en dash for none. A text is a day as programs write it."""
+    """`Sun 22 Nov`: the day of an instant in that zone; an en dash for none. A text is a day as programs write it."""
     return zone.day(date.fromisoformat(value) if isinstance(value, str) else value) if value else "–"
 
 
@@ -36,12 +36,13 @@ def clock(value: datetime | None, zone: PageZone) -> str:
 
 
 def number(value: float | None) -> str:
-    """Thousands set apart by commas, as everywhere; an en dash for none."""
+    """With commas between thousands; an en dash for none."""
     return "–" if value is None else f"{value:,}"
 
 
 def ago(value: datetime | None, now: datetime) -> str:
-    """In one unit, the larger one from two of it on: `5 min ago`, `in 90 min`, `43 h ago`, `2 d ago`; an en dash for none."""
+    """In one unit; the larger one begins at two of it: `5 min ago`, `in 90 min`, `43 h ago`, `2 d ago`; an en dash for
+    none."""
     if value is None:
         return "–"
     if not spoken().is_english:
@@ -53,7 +54,7 @@ def ago(value: datetime | None, now: datetime) -> str:
 
 
 def duration(value: timedelta | float | None) -> str:
-    """The two largest units of a span (seconds when a number): `2 d 3 h`, `8 h 05 min`, `12 s`."""
+    """A span (or seconds, for a number) in its two largest units: `2 d 3 h`, `8 h 05 min`, `12 s`."""
     if value is None:
         return "–"
     seconds = int(value.total_seconds() if isinstance(value, timedelta) else value)

@@ -23,7 +23,7 @@ BOTH = "You and another person both changed this. Your text will be saved, unles
 
 
 class Wrong(Exception):
-    """What a field has against its value, in a sentence that says what to do."""
+    """What is wrong with a value, in a sentence that says what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class Field:
     kind = "text"
 
     def read(self, raw: list[str]) -> Any:
-        """The value of what was posted, or Wrong."""
+        """The value of what was posted. Raises Wrong."""
         text = _clean(raw[-1]) if raw else ""
         if not text:
             if self.required:
@@ -88,7 +88,7 @@ class Email(Text):
 
 @dataclass(frozen=True)
 class Password(Field):
-    """Kept exactly as typed, never shown again."""
+    """Kept exactly as typed, and never shown again."""
 
     shortest: int = 0
     autocomplete: str = "current-password"
@@ -181,7 +181,7 @@ class Choices(Field):
 
 @dataclass(frozen=True)
 class File(Field):
-    """An upload: the page that takes it reads it, here it only has a label and a place for its error."""
+    """An upload. The page reads the file itself; here it only has a label and a place for its error."""
 
     kind = "file"
 
@@ -225,7 +225,7 @@ class Form:
         self.fields = {item.name: item for item in fields}
 
     def read(self, posted: FormMultiDict) -> "Bound":
-        """Every field's value or its error; what was typed is kept either way."""
+        """Every field's value or its error. What was typed is kept in both cases."""
         bound = Bound(self.fields)
         for name, item in self.fields.items():
             raw = [value for value in posted.getall(name, []) if isinstance(value, str)]
@@ -250,8 +250,9 @@ class Form:
 
 @dataclass
 class Bound:
-    """A form with what was typed (`shown`), what it means (`values`) and what is wrong (`errors`). One that edits carries what it
-    was made from as `base`, and `stale` where somebody else changed that meanwhile (app.web.edits)."""
+    """A form with what was typed (`shown`), what it means (`values`) and what is wrong (`errors`). An edit form carries
+    the values that it was made from as `base`, and is `stale` when somebody else changed them meanwhile
+    (app.web.edits)."""
 
     fields: Mapping[str, Field]
     shown: dict[str, Any] = field(default_factory=dict)
@@ -266,11 +267,11 @@ class Bound:
 
     @property
     def status(self) -> int:
-        """Of the page that shows a refused form."""
+        """The status of the page that shows a refused form."""
         return Conflict.status if self.stale else Invalid.status
 
     def at(self, name: str) -> str | None:
-        """What stands at a field: its error, or that somebody else changed it too."""
+        """The message at a field: its error, or that somebody else changed it too."""
         contested = {one.name for one in self.stale.lines if one.contested} if self.stale else set()
         return self.errors.get(name) or (BOTH if name in contested else None)
 
@@ -278,18 +279,18 @@ class Bound:
         return self.values[name]
 
     def refuse(self, name: str, message: str) -> None:
-        """Puts an error at a field; a name that is not a field shows it above the form."""
+        """Puts an error at a field; the name of no field puts it above the form."""
         self.errors.setdefault(name, message)
 
     def absorb(self, refusal: Invalid) -> None:
-        """Puts a domain refusal's details at their fields."""
+        """Puts the details of a refusal at their fields."""
         for detail in refusal.details or (FieldError("", refusal.message),):
             self.refuse(detail.field, detail.message)
 
     @property
     def summary(self) -> list[tuple[str, str]]:
-        """What is wrong as the box above the form says it: (field, sentence) in the order of the form, each with its label.
-        What belongs to no field comes first, under "": there is nothing to lead to."""
+        """What is wrong, for the box above the form: (field, sentence) in the order of the form, each with its label. A
+        sentence that belongs to no field comes first, under "", without a link."""
         general = [("", text) for name, text in self.errors.items() if name not in self.fields]
         at_fields = [(item, self.errors[item.name]) for item in self if item.name in self.errors]
         return general + [
@@ -308,5 +309,5 @@ def _clean(text: str) -> str:
 
 
 def options(pairs: Sequence[str]) -> dict[str, str]:
-    """Values that are their own labels."""
+    """Options whose values are their labels."""
     return {value: value.replace("_", " ").capitalize() for value in pairs}

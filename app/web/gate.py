@@ -1,7 +1,9 @@
-"""The outermost layer of the server: request id, host check, security headers, and the one transaction of each request.
+"""The outermost layer of the server: request id, host check, security headers (Content-Security-Policy and others), and
+the one transaction of each request.
 
-The body is read before the transaction is opened: a request that waits for its client holds no connection. The transaction commits just before an answer below 400 starts and rolls back otherwise, so a client never sees a success that
-was not kept. A streamed answer opens its own.
+The body is read before the transaction opens, so a request that waits for its client holds no connection. The
+transaction commits just before an answer below 400 starts, and otherwise rolls back. So a client never sees a success
+that was not kept. A streamed answer opens its own transaction.
 """
 
 import asyncio
@@ -40,11 +42,11 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 HSTS = "max-age=31536000; includeSubDomains"
-# Asked by whatever watches the server, under the address that it knows it by; they tell nothing that a name could mislead about.
+# Whatever watches the server asks these addresses, under any host name. They reveal nothing that depends on the name.
 HEALTH = frozenset({"/health/live", "/health/ready"})
-# What needs no transaction of a request: readiness asks the database in its own way.
+# These addresses need no transaction of the request: readiness asks the database in its own way.
 NO_DATABASE = ("/static/", *HEALTH, "/favicon.ico")
-# A name or an address, and a port; none in requests of HTTP/1.0.
+# A name or an address, and a port. Requests of HTTP/1.0 have none.
 HOST = re.compile(r"(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{0,5}))?")
 LAST_PORT = 65_535
 SERVER_ERROR, REFUSED = 500, 400
@@ -52,21 +54,22 @@ UNREACHABLE = (DBAPIError, PostgresError, PoolTimeoutError, OSError)
 
 
 class _Undone(Exception):
-    """Rolls the request's transaction back without being an error."""
+    """Rolls the request's transaction back; it is not an error."""
 
 
 class _HeadIsAll(BaseException):
-    """Ends the application once the head of its answer is sent. No error: it passes what handles those."""
+    """Ends the application once the head of its answer is sent. It is no Exception, so that no error handler catches
+    it."""
 
 
 class Gate:
-    """Wraps the Litestar application; behind it, `context_of` has the request's Context."""
+    """Wraps the Litestar application. Behind it, `context_of` returns the request's Context."""
 
     def __init__(self, app: ASGIApp, parts: Parts) -> None:
         self.app, self.parts = app, parts
         self._cookie = sessions.cookie_name(parts.settings)
         self._hosts = parts.settings.allowed_hosts if parts.settings.production else None
-        self._late = asyncio.Lock()  # hundreds of slow senders run out of time together; pages go before them
+        self._late = asyncio.Lock()  # When hundreds of slow senders time out together, pages come first.
         hsts = {"Strict-Transport-Security": HSTS} if parts.settings.production and parts.settings.secure else {}
         self.headers = [(name.lower().encode(), value.encode()) for name, value in {**HEADERS, **hsts}.items()]
 
@@ -97,7 +100,7 @@ class Gate:
             await self._with_body(scope, receive, answer, request_id)
 
     def _answers_for(self, scope: Scope) -> bool:
-        """True when the request names a host of ours."""
+        """True when the request names one of our hosts."""
         if self._hosts is None or scope["path"] in HEALTH:
             return True
         host = _header(scope, b"host").rsplit(":", 1)[0].strip("[]").lower()
@@ -120,7 +123,8 @@ class Gate:
             body.close()
 
     async def _comes_from_a_session(self, scope: Scope) -> bool:
-        """Asked in a transaction of its own. False while the database can't be reached: that is answered later."""
+        """Checks the session in a transaction of its own. False while the database can't be reached; the refusal comes
+        later."""
         cookie = _cookie(scope, self._cookie)
         if not cookie or scope["path"].startswith(API):
             return False
@@ -143,7 +147,7 @@ class Gate:
             await answer.release()
 
     async def _begun(self, scope: Scope, answer: "_Answer", request_id: str) -> Context:
-        """The context of the request, in the workspace of the person whom its cookie names."""
+        """The context of the request, in the workspace of the person in the cookie."""
         transaction = self.parts.database.shared_transaction()
         context = Context(
             parts=self.parts,
@@ -162,7 +166,7 @@ class Gate:
 
 
 class _Answer:
-    """Sends the answer with our headers, and settles the transaction at the moment its status is known."""
+    """Sends the answer with our headers, and settles the transaction when the answer's status is known."""
 
     only_head = False
 
@@ -170,7 +174,7 @@ class _Answer:
         self._send, self._headers, self._scope, self._parts = send, headers, scope, parts
         self._transaction: AbstractAsyncContextManager[AsyncSession] | None = None
         self._context: Context | None = None
-        self._broken = False  # what the application still sends belongs to an answer that was replaced
+        self._broken = False  # What the application still sends belongs to an answer that was replaced.
 
     def holds(self, transaction: AbstractAsyncContextManager[AsyncSession], context: Context) -> None:
         self._transaction, self._context = transaction, context
@@ -189,7 +193,7 @@ class _Answer:
         await self._send(message)
 
     async def _refuse(self, fault: Exception) -> None:
-        """In place of an answer that tells of what may not have been kept."""
+        """Replaces an answer that reports something which may not have been kept."""
         refusal = as_refusal(fault)
         level = log.warning if isinstance(refusal, Busy) else log.error
         level("the request could not be committed", path=self._scope["path"], exc_info=fault)
@@ -201,7 +205,7 @@ class _Answer:
         return self._transaction is None
 
     async def settle(self) -> None:
-        """Keeps what was done before the answer is known; see Context.settle."""
+        """Commits before the answer is known; see Context.settle."""
         await self._settle(keep=True)
 
     async def reopen(self, workspace: str) -> AsyncSession:
@@ -211,7 +215,7 @@ class _Answer:
         return session
 
     async def release(self) -> None:
-        """Rolls back when the application broke before it answered."""
+        """Rolls back when the application failed before it answered."""
         await self._settle(keep=False)
 
     async def _settle(self, *, keep: bool) -> None:
@@ -221,7 +225,8 @@ class _Answer:
         if keep:
             await transaction.__aexit__(None, None, None)
             return
-        # A connection that is gone can't be rolled back, and need not be: the server did that. The refusal must still be sent.
+        # A lost connection can't be rolled back, and need not be: the server has done it. The refusal must still be
+        # sent.
         with suppress(_Undone, DBAPIError, OSError):
             await transaction.__aexit__(_Undone, _Undone(), None)
 
@@ -238,12 +243,12 @@ class _Answer:
 
 
 class _HeadAnswer(_Answer):
-    """Sends what a GET would be answered with, less its body, and keeps nothing of what was done for it."""
+    """Sends the head of the answer to a GET without its body, and rolls back."""
 
     only_head = True
 
     async def send(self, message: Message) -> None:
-        """Waits for a body that is there already, for its length when compressed; one in pieces is not even begun."""
+        """Waits for a body that is complete already, for its compressed length. A body in pieces is not even begun."""
         await super().send(message)
         if message["type"] == "http.response.start" and names_its_length(message["headers"]):
             return
@@ -256,12 +261,13 @@ class _HeadAnswer(_Answer):
 
 
 def _asks_for_a_head(scope: Scope) -> bool:
-    """Some addresses keep 405."""
+    """True for HEAD, except at the addresses that answer it with 405."""
     return scope.get("method") == "HEAD" and not scope["path"].startswith(NO_HEAD)
 
 
 def client_ip(scope: Scope, trusted_proxies: int) -> str:
-    """The caller's address, read `trusted_proxies` hops back; without proxies X-Forwarded-For is ignored."""
+    """The caller's address, from the X-Forwarded-For entry that the outermost of `trusted_proxies` added; without
+    proxies the header is ignored."""
     client = scope.get("client")
     direct = client[0] if client else ""
     if trusted_proxies == 0:
@@ -271,8 +277,8 @@ def client_ip(scope: Scope, trusted_proxies: int) -> str:
 
 
 def _names_a_host(scope: Scope) -> bool:
-    """True when the request names one host, written as one is; or none, as HTTP/1.0 may. Any other would break the address that
-    the request was sent to when somebody asks for it."""
+    """True when the request names one host in valid form, or none, as HTTP/1.0 allows. Any other name would break code
+    that asks for the address of the request."""
     named = [value.decode("latin-1") for key, value in scope["headers"] if key == b"host"]
     found = HOST.fullmatch("".join(named[:1]))
     return len(named) <= 1 and found is not None and int(found["port"] or 0) <= LAST_PORT
@@ -283,6 +289,7 @@ def _header(scope: Scope, name: bytes) -> str:
 
 
 def _cookie(scope: Scope, name: str) -> str | None:
-    """Read by hand: one odd cookie of another application on this host, and the standard library reads none behind it."""
+    """Parsed by hand: one odd cookie of another application on this host makes the standard library skip all cookies
+    after it."""
     pairs = (pair.partition("=") for pair in _header(scope, b"cookie").split(";"))
     return {found.strip(): value.strip() for found, _, value in pairs}.get(name)

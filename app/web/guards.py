@@ -1,4 +1,5 @@
-"""Who may: every route carries exactly one guard, one of these or of `app.api` (`TokenGuard`, `PageOrScope`). A test walks all routes."""
+"""Who may: every route has exactly one guard: one of these or of `app.api` (`TokenGuard`, `PageOrScope`). A test checks
+all routes."""
 
 from typing import Any
 
@@ -16,9 +17,9 @@ Connection = ASGIConnection[Any, Any, Any, Any]
 
 
 class Requires:
-    """The person needs the permission, and the workspace's switch for `module`, if any, is on.
+    """The person needs the permission, and the workspace's switch for `module`, if any, must be on.
 
-    `platform_only` pages refuse tenants with 403. `permission` None means: anybody who is signed in.
+    `platform_only` pages refuse tenants with 403. With `permission` None anybody who is signed in may.
     """
 
     def __init__(self, permission: str | None, *, module: str | None = None, platform_only: bool = False) -> None:
@@ -41,10 +42,10 @@ class Requires:
 
 
 class Public:
-    """Anybody may; the route's own code decides what they see."""
+    """Anybody may call; the route's own code decides what they see."""
 
     async def __call__(self, connection: Connection, handler: BaseRouteHandler) -> None:
-        """Lets everybody pass."""
+        """Allows everybody."""
 
 
 signed_in = Requires(None)

@@ -1,4 +1,4 @@
-"""The pages of docs/ that the portal shows under /help, as HTML; and where a part of one stands."""
+"""The pages of docs/ that the portal shows under /help, as HTML, and the addresses of their parts."""
 
 import re
 from collections import Counter
@@ -14,7 +14,8 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 FOLDER = Path(__file__).parents[2] / "docs"
-# In the order of the list, with what each answers. Who changes Muster itself reads the others in the repository.
+# In the order of the list, with the question that each answers. The other pages are for people who change Muster
+# itself.
 SHOWN = {
     "problems": "What needs a person: how to work through the list of problems.",
     "rules": "What becomes of a punch, and why: every outcome, with worked cases.",
@@ -29,7 +30,7 @@ _PAGE = re.compile(r"([\w-]+)\.md(#[\w-]+)?")
 
 @dataclass(frozen=True, slots=True)
 class HelpPage:
-    """`parts` are (anchor, heading) of the headings of the second level; `anchors` those of all headings."""
+    """`parts` are (anchor, heading) of the second-level headings; `anchors` are those of all headings."""
 
     name: str
     title: str
@@ -39,13 +40,13 @@ class HelpPage:
 
 
 def slug(heading: str) -> str:
-    """As GitHub makes the anchor of a heading: small letters, hyphens for blanks, no other signs."""
+    """Makes the anchor of a heading as GitHub does: small letters, hyphens for spaces, no other signs."""
     return re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
 
 
 @cache
 def pages() -> dict[str, HelpPage]:
-    """By name, all of SHOWN. Made once for the process."""
+    """All of SHOWN, by name. Each process makes them once."""
     return {name: _read(name) for name in SHOWN}
 
 
@@ -75,7 +76,7 @@ def _read(name: str) -> HelpPage:
 
 
 def _headings(tokens: Sequence[Token]) -> Iterator[tuple[str, str, str]]:
-    """Level, anchor and text of each; the heading gets the anchor as its id."""
+    """Level, anchor and text of each heading; the heading gets the anchor as its id."""
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open":
             said = "".join(one.content for one in inline.children or ())
@@ -84,7 +85,7 @@ def _headings(tokens: Sequence[Token]) -> Iterator[tuple[str, str, str]]:
 
 
 def _address(link: str) -> str:
-    """In the portal, of a page that is shown there; anything else stays as it is."""
+    """The address in the portal when the page is shown there; any other address stays as it is."""
     found = _PAGE.fullmatch(link)
     if found is None or found[1] not in SHOWN:
         return link
@@ -92,7 +93,7 @@ def _address(link: str) -> str:
 
 
 def _name_tables(tokens: Sequence[Token]) -> None:
-    """Each by the heading above it, for those who hear the page."""
+    """Names each table by the heading above it, for screen readers."""
     above, seen = "", Counter[str]()
     for token in tokens:
         if token.type == "heading_open":
@@ -103,7 +104,8 @@ def _name_tables(tokens: Sequence[Token]) -> None:
 
 
 def _mark_cells(tokens: Sequence[Token]) -> None:
-    """Each cell says what it is, for where its row is a card: the first one is the title, the others have their heading."""
+    """Marks the cells for small screens, where a row is a card: the first cell is its title, the others get their
+    heading as a label."""
     heads: list[str] = []
     place = 0
     for opening, inline in pairwise(tokens):
@@ -131,5 +133,5 @@ def _table_close(*_: object) -> str:
 
 
 def _block_of_code(_: Any, tokens: Sequence[Token], place: int, *__: object) -> str:
-    """A line that is longer than the page wraps; one that is copied stays one line."""
+    """A line of code that is longer than the page wraps; copied, it is one line."""
     return f"<pre><code>{escape(tokens[place].content)}</code></pre>\n"

@@ -1,6 +1,7 @@
-"""What a list is: its columns, filters, bulk acts and empty words, and the conditions of text and range filters.
+"""What a list is: its columns, filters, bulk acts and texts for an empty list; and the conditions of text and range
+filters.
 
-A `ListSpec` stands beside its page. Making one request's list from it: app.web.lists.
+A `ListSpec` is beside its page. How one request's list is made from it: app.web.lists.
 """
 
 import re
@@ -26,9 +27,10 @@ FilterValues = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """`value` takes a row for the exports, and `excel` for Excel alone where that has a better form, such as a time; `order` makes the heading sort; `shown` False waits in the column chooser.
-    `titles` makes it the title of the card that a row is on a small screen, where the first column is not. `always` puts it into
-    each export, behind the columns that the person chose. Its cell stands in the page's template. A person who chose columns sees a new
+    """`value` takes a row for the exports, and `excel` for Excel alone, when it has a better type there, such as a
+    time; `order` makes the heading sort. With `shown` False the column is only in the column chooser. `titles` makes it
+    the title of a row's card on a small screen, if it is not the first column. With `always` it is in each export,
+    after the columns that the person chose. Its cell is in the page's template. A person who chose columns sees a new
     one only after ticking it."""
 
     key: str
@@ -51,10 +53,11 @@ class Column:
 class Filter:
     """A condition from query parameters. `kind`: text, select, multi, check, hidden, or range.
 
-    A range reads the dates `<name>_from` and `<name>_to` (plain `from` and `to` when the name is empty), or else the word of
-    app.periods in `<name>_period`, and hands `where` a pair of dates or None. The others hand it the text, a list of texts (multi) or True (check). Spaces at the ends of a text
-    do not count, unless the filter is `verbatim`: a code of the time clock may have some. `groups` puts the options of a multi filter under
-    headings (they stand together), `counts` shows a number beside them, and `note` says of what.
+    A range reads the dates `<name>_from` and `<name>_to` (plain `from` and `to` when the name is empty), or the word of
+    app.periods in `<name>_period`, and gives `where` a pair of dates or None. The others give it the text, a list of
+    texts (multi) or True (check). Spaces at the ends of a text are removed, unless the filter is `verbatim`, because a
+    code of the time clock may have some. `groups` puts the options of a multi filter under headings (they must be
+    neighbours), `counts` shows a number beside each, and `note` says what the numbers count.
     """
 
     name: str
@@ -77,8 +80,8 @@ class Filter:
         return (f"{prefix}from", f"{prefix}to", f"{prefix}period")
 
     def read(self, query: Query, today: date | None = None) -> Any:
-        """The value in force, None when the address does not ask. `today` is what words such as "yesterday" count from; without
-        it they are refused. Raises Invalid with what to give."""
+        """The value in force, None when the address has none. Words such as "yesterday" count from `today`; without it
+        they are refused. Raises Invalid, which says what to give."""
         texts = [
             [self._meant(str(text)) for text in query.getall(name, []) if str(text).strip()] for name in self.parameters
         ]
@@ -88,7 +91,7 @@ class Filter:
             raise self._wrong("Use at most 200 plain characters.")
         if self.kind == "range":
             first, last, period = (one[-1] if one else "" for one in texts)
-            # Dates that somebody gave beside a word are the later thought.
+            # Dates beside a word were given later, so they win.
             return self._range(first, last) if first or last else self._period(period, today)
         return self._value(texts[0])
 
@@ -127,7 +130,7 @@ class Filter:
         return Invalid(f"{self.label}: {message}", details=[FieldError(self.name, message)])
 
     def words(self, value: Any, today: date | None) -> str:
-        """The value as a person reads it; `today` decides which years are said."""
+        """The value in words; `today` decides when a year is named."""
         if self.kind == "range":
             return _range_words(value, today)
         if self.kind == "check":
@@ -142,8 +145,8 @@ def in_every_filter(_: FilterValues) -> bool:
 
 @dataclass(frozen=True)
 class BulkAction:
-    """Actions with the same `menu` stand behind a button of that name, which has the icon of the first; others are buttons.
-    `fits` takes the filters in force: an action that could change none of their rows is not offered."""
+    """Actions with the same `menu` are behind one button of that name, which has the icon of the first; others are
+    buttons. `fits` gets the filters in force: an action that could change none of their rows is not offered."""
 
     value: str
     label: str
@@ -154,7 +157,7 @@ class BulkAction:
 
 
 def where_any_of(name: str, changeable: Container[str]) -> Callable[[FilterValues], bool]:
-    """Fits where the filter `name` is not in force, or lets one of the values `changeable` through."""
+    """Fits when the filter `name` is not in force, or allows one of the values `changeable`."""
 
     def fits(values: FilterValues) -> bool:
         value = values.get(name)
@@ -166,7 +169,7 @@ def where_any_of(name: str, changeable: Container[str]) -> Callable[[FilterValue
 
 @dataclass(frozen=True)
 class ExportKind:
-    """One entry of a list's export menu. `query` is what the address says beside the filters."""
+    """One entry of a list's export menu. `query` is added to the filters in the address."""
 
     label: str
     query: Mapping[str, str]
@@ -190,10 +193,11 @@ class Empty:
 
 @dataclass(frozen=True)
 class ListSpec:
-    """`key` is the column that a selection holds and that makes every order total; `sort` is the default, `-` descends.
-    `today` is the day in the zone that its days are meant in; a list with a filter of days needs it to offer periods. `days` are
-    those that the whole list is about, whatever its filters say. `sorts_many` are the columns by which it can still be sorted where it has
-    more rows than are counted, because an index has that order; none named: all of them."""
+    """`key` is the column that a selection holds, and that makes every order total; `sort` is the default, `-`
+    descends. `today` is the day in the zone of the list's days; a list with a filter of days needs it to offer periods.
+    `days` are the days that the whole list is about, for any filters. `sorts_many` are the columns by which the list
+    can still be sorted when it has more rows than are counted, because an index has that order; empty means all
+    columns."""
 
     name: str
     label: str
@@ -214,7 +218,7 @@ class ListSpec:
         return {column.key: column.order for column in self.columns if column.order is not None}
 
     def offering(self, **options: Mapping[str, str]) -> "ListSpec":
-        """The same list with the options of some filters, which only the request knows."""
+        """The same list with other options of some filters, which only the request knows."""
         filters = tuple(replace(item, options=options.get(item.name, item.options)) for item in self.filters)
         return replace(self, filters=filters)
 
@@ -227,7 +231,7 @@ def _range_words(days: tuple[date | None, date | None], today: date | None) -> s
 
 
 def day_of(text: str) -> date | None:
-    """The day that `2026-11-21` says, None for what says none."""
+    """The day of a text such as `2026-11-21`, None for any other text."""
     try:
         return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII) else None
     except ValueError:
@@ -235,13 +239,13 @@ def day_of(text: str) -> date | None:
 
 
 def word_in_force(item: Filter, query: Mapping[str, Any]) -> str:
-    """The word of app.periods that narrows a range, or "": dates in the address go before it."""
+    """The word of app.periods that narrows a range, or "": dates in the address win over it."""
     first, last, period = (str(query.get(name) or "").strip() for name in item.parameters)
     return "" if first or last else period
 
 
 def between(column: SQLColumnExpression[Any]) -> Callable[[tuple[date | None, date | None]], Condition]:
-    """A range filter over a date column, both ends included, either open."""
+    """A range filter over a date column: both ends are included, each may be open."""
 
     def where(days: tuple[date | None, date | None]) -> Condition:
         first, last = days
@@ -252,11 +256,11 @@ def between(column: SQLColumnExpression[Any]) -> Callable[[tuple[date | None, da
 
 
 def card_marks(columns: Sequence[Column]) -> dict[str, Markup]:
-    """The mark in the opening tag of each column's cells, by the column's key, in the order of `columns`. On a phone a row is a card
-    without headings above it, so its cells say what they are; static/css/lists.css draws the marks.
+    """The mark in the opening tag of each column's cells, by the column's key, in the order of `columns`. On a phone a
+    row is a card without headings above it, so each cell says what it is; static/css/lists.css draws the marks.
 
-    The title of the card is the column that says whom or what the row is about, else the first one with a label; a column
-    with the label "" holds what can be done.
+    The title of the card is the column that says whom or what the row is about, otherwise the first column with a
+    label. A column with the label "" holds what can be done with the row.
     """
     labelled = [column for column in columns if column.label]
     titled = next((column.key for column in labelled if column.titles), labelled[0].key if labelled else None)

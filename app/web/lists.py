@@ -1,8 +1,8 @@
 """The one way to make a list: filters in the address, sort, paging, columns remembered per person, selection.
 
-What a list is, is a `ListSpec` (app.web.list_spec). `load` answers a request with a `ListPage`, which is the `view` of the
-frame macro (templates/components/lists.html); the page writes the rows. `selected` turns a posted bulk selection, or the
-whole filter, into a condition. Streaming the same rows: app.web.exports.
+What a list is: `ListSpec` (app.web.list_spec). `load` answers a request with a `ListPage`, which is the `view` of the
+frame macro (templates/components/lists.html); the page writes the rows. `selected` turns a posted bulk selection, or
+the whole filter, into a condition. Streaming the same rows: app.web.exports.
 """
 
 import re
@@ -26,7 +26,7 @@ from app.web.templating import with_query
 
 PER_PAGE = (25, 50, 100, 200)
 DEFAULT_PER_PAGE = 50
-# More are neither counted nor turned over page by page: who looks for one of them narrows the filter.
+# More rows are not counted and have no page. To find one of them, the person narrows the filter.
 MOST_LISTED = 10_000
 FEW = 1_000
 MANY = "or more: narrow the filter to reach the rest"
@@ -37,7 +37,8 @@ MAYBE_TOO_LONG = f"Excel takes up to {MOST_ROWS:,} rows. If there are more, use 
 
 @dataclass
 class ListQuery:
-    """What the address asks of a list. `errors` name filters that can't be read: then the list is empty, never wider."""
+    """What the address asks of a list. `errors` name filters that can't be read; then the list is empty, never
+    wider."""
 
     values: dict[str, Any]
     errors: dict[str, str]
@@ -52,14 +53,15 @@ class ListQuery:
         return (self.page - 1) * self.per_page
 
     def stay_sorted(self, spec: ListSpec) -> bool:
-        """Of very many rows the order is one that an index has, else the usual one. Returns False when another was asked for."""
+        """For very many rows only an order that an index has is possible, otherwise the default. False when another one
+        was asked for."""
         if not spec.sorts_many or self.sort.removeprefix("-") in spec.sorts_many:
             return True
         self.sort, self.query["sort"] = spec.sort, None
         return False
 
     def stay_within(self, total: int) -> None:
-        """Past the end is the last page."""
+        """A page beyond the end becomes the last page."""
         self.page = min(self.page, pages_of(total, self.per_page))
 
     def cut(self, ordered: Select[Any]) -> Select[Any]:
@@ -69,8 +71,8 @@ class ListQuery:
 
 @dataclass
 class ListPage:
-    """One page of a list: the `view` of the frame macro. `acting`: the act over this list that a job is carrying out. `more`: there are
-    more rows than `total`, which are not counted."""
+    """One page of a list: the `view` of the frame macro. `acting`: the act over this list that a job is carrying out.
+    `more`: the list has more rows than `total`, which are not counted."""
 
     spec: ListSpec
     rows: Sequence[Any]
@@ -103,7 +105,7 @@ class ListPage:
         return pages_of(self.total, self.per_page)
 
     def link(self, **changes: Any) -> str:
-        """The address of this list with something changed; any change but the page goes back to page 1."""
+        """The address of this list with changes; every change except of the page leads to page 1."""
         query = dict(self.asked.query)
         if changes and set(changes) != {"page"}:
             query["page"] = None
@@ -175,22 +177,22 @@ class ListPage:
 
 
 def offered(kinds: Sequence[ExportKind], rows: int) -> list[ExportKind]:
-    """Without Excel where it would not hold so many rows."""
+    """The kinds of export; without Excel when it can't hold so many rows."""
     return [one for one in kinds if not (too_long(rows) and one.query["export"] == "xlsx")]
 
 
 def too_long(rows: int) -> str:
-    """Why Excel is not offered, "" where it is."""
+    """Why Excel is not offered, "" when it is."""
     return TOO_LONG if rows > MOST_ROWS else ""
 
 
 def pages_of(total: int, per_page: int) -> int:
-    """An empty list has one page."""
+    """The number of pages; an empty list has one."""
     return max(1, -(-total // per_page))
 
 
 def asked(spec: ListSpec, query: Query) -> ListQuery:
-    """Reads filters, sort and page."""
+    """Reads filters, sort and page from the address."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     kept: dict[str, Any] = {}
@@ -225,17 +227,19 @@ def ordering(spec: ListSpec, sort: str) -> list[UnaryExpression[Any]]:
     """The order, made total by the key in the same direction."""
     column = spec.orders()[sort.removeprefix("-")]
     if sort.startswith("-"):
-        # An index read backwards gives nulls first: asking for "last" where there are none would sort the whole table.
+        # Reading an index backwards gives nulls first. "Nulls last" would sort the whole table even when there are no
+        # nulls.
         falling = column.desc().nulls_last() if getattr(column, "nullable", True) else column.desc()
         return [falling, spec.key.desc()]
     return [column.asc().nulls_last(), spec.key.asc()]
 
 
 async def load(context: Context, spec: ListSpec, base: Select[Any], keys: Select[Any] | None = None) -> ListPage:
-    """One page of `base` under what the address asks: one SELECT for the total, one for the rows. The first MOST_LISTED can be reached.
+    """One page of `base`, as the address asks for it: one SELECT for the total, one for the rows. The first MOST_LISTED
+    can be reached.
 
-    `keys` finds the keys of the same rows, and knows all that filters and sort need: then what else the columns of `base` need is
-    looked up for the rows of the page alone, not for those of all pages before it.
+    `keys` finds the keys of the same rows, and has all that filters and sort need. Then the other columns of `base` are
+    looked up only for the rows of the page, not for those of all pages before it.
     """
     wanted = asked(spec, context.request.query_params)
     which = condition(spec, wanted)
@@ -254,17 +258,18 @@ async def load(context: Context, spec: ListSpec, base: Select[Any], keys: Select
 
 
 def cut_of(spec: ListSpec, wanted: ListQuery, narrowed: Select[Any], total: int) -> Select[Any]:
-    """The rows of the page, or their keys, of `total` in all. A few are found before they are sorted: else the database may walk through
-    all rows in order until it has met as many as a page holds."""
+    """The rows of the page, or their keys, of `total` in all. When there are few, they are found before they are
+    sorted. Otherwise the database might walk through all rows in order until a page is full."""
     if total <= FEW:
-        # With an offset, the planner takes it for a question of its own.
+        # With an offset, the planner keeps it apart from the query around it.
         few = narrowed.with_only_columns(spec.key).order_by(None).offset(0)
         narrowed = narrowed.where(spec.key.in_(few))
     return wanted.cut(narrowed.order_by(*ordering(spec, wanted.sort)))
 
 
 def bounded(spec: ListSpec, wanted: ListQuery, counted: int, most: int) -> str:
-    """Keeps page and order within what can be read at once. Returns what the list says of it, "" where it holds at most `most` rows."""
+    """Limits page and order to what can be read at once. Returns the note for the list, "" when it holds at most `most`
+    rows."""
     wanted.stay_within(min(counted, most))
     if counted <= most:
         return ""
@@ -280,7 +285,7 @@ def listing(
     *,
     acting: int | None = None,
 ) -> ListPage:
-    """A ListPage from rows that a page read in its own way."""
+    """A ListPage of rows that a page has read in its own way."""
     bulk = None
     if actions := [one for one in spec.bulk if one.fits(wanted.values)]:
         bulk = {"url": with_query(spec.bulk_url, {**wanted.query, "page": None}), "actions": actions}
@@ -288,9 +293,10 @@ def listing(
 
 
 def visible_columns(context: Context, spec: ListSpec) -> list[str]:
-    """The keys of the columns that this person chose for this list, else those shown by default.
+    """The keys of the columns that this person chose for this list, otherwise those shown by default.
 
-    Of chosen ones that the list does not have (or no longer has), at least one must be left: a table needs a column.
+    Chosen columns that the list no longer has are left out. If none remains, the default applies, because a table needs
+    a column.
     """
     chosen = context.user.preferences.get("columns", {}).get(spec.name, [])
     if not any(column.key in chosen for column in spec.columns):
@@ -299,9 +305,11 @@ def visible_columns(context: Context, spec: ListSpec) -> list[str]:
 
 
 async def selected(context: Context, spec: ListSpec) -> Condition:
-    """The rows that a posted bulk act is meant for: the ticked `id`s, or with `all=1` everything under the address's filter.
+    """The rows that a posted bulk act is meant for: the ticked `id`s, or with `all=1` everything under the address's
+    filter.
 
-    Raises Invalid when nothing is selected or the filter can't be read: an act must never reach further than asked.
+    Raises Invalid when nothing is selected or a filter can't be read: an act must never reach further than the person
+    asked.
     """
     form = await context.form()
     if form.get("all") == "1":
@@ -317,8 +325,8 @@ async def selected(context: Context, spec: ListSpec) -> Condition:
 
 
 def _key_of(spec: ListSpec, text: str) -> int | date | str | None:
-    """What a ticked box holds, as the list's key has it: a number, a day or a plain word; None for a value that is in
-    no row."""
+    """The value of a ticked box in the type of the list's key: a number, a day or a plain word; None for a value that
+    no row has."""
     kind = spec.key.type.python_type
     if kind is int:
         number = whole(text, len(str(LARGEST_ID)))

@@ -1,7 +1,7 @@
-"""The small elements that stand everywhere: icons, states and instants. Templates call them as `icon(…)`, `badge(…)` and
+"""Small elements that every page uses: icons, states and instants. Templates call them as `icon(…)`, `badge(…)` and
 `value | time_at(zone)`.
 
-They are functions: the same few badges stand in each of two hundred rows, and a macro would write each of them again.
+They are functions, because two hundred rows show the same few badges, and a macro would write each of them again.
 """
 
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from app.web.formats import ago
 from app.web.transport.assets import address
 from app.web.transport.sprite import SYMBOLS
 
-# A time that says its zone itself: the page need not.
+# A time that names its zone itself, so the page need not.
 IN_UTC = '<time class="utc"'
 NONE = Markup('<span class="none">–</span>')
 
@@ -26,7 +26,8 @@ class UnknownIcon(LookupError):
 
 @cache
 def icon(name: str, label: str = "", extra: str = "") -> Markup:
-    """SVG of an icon of the sprite (app.web.transport.sprite); `static/icons.txt` lists those there are. Silent for screen readers unless it has a `label` (an icon that stands alone needs one).
+    """SVG of an icon of the sprite (app.web.transport.sprite); `static/icons.txt` lists all icons. Screen readers skip
+    it unless it has a `label`, which an icon that stands alone needs.
 
     `name` may begin with `filled/`; `extra` is added to the element's classes. Raises UnknownIcon.
     """
@@ -41,7 +42,7 @@ def icon(name: str, label: str = "", extra: str = "") -> Markup:
 
 @lru_cache(maxsize=1024)
 def badge(state: str, label: str | None = None, title: str = "", tone: str = "") -> Markup:
-    """A state: `state` is the fixed word that decides the colour, "" where `tone` (ok, warn, bad, note) does.
+    """A state: `state` is the fixed word that decides the colour; when it is "", `tone` (ok, warn, bad, note) does.
 
     Without a `label` the word itself is shown, `auto_matched` as *Auto matched*.
     """
@@ -51,52 +52,52 @@ def badge(state: str, label: str | None = None, title: str = "", tone: str = "")
 
 
 def new_tabs(message_html: str) -> Markup:
-    """A sanitised message (`surveys/authoring/content.py`) as a page shows it: its links open in a new tab, so that nothing typed is
-    lost. Stored messages do not say so.
-    """
+    """A sanitised message (`surveys/authoring/content.py`) as a page shows it: its links open in a new tab, so that
+    no person loses what they typed. Stored messages do not say so."""
     return Markup(message_html.replace("<a href=", '<a target="_blank" href='))  # noqa: S704 - sanitised when it was stored
 
 
 @lru_cache(maxsize=256)
 def in_lang(tag: str) -> Markup:
-    """The attributes of an element whose text is in that language; "" is a language that is not known, which its letters tell."""
+    """The attributes of an element whose text is in that language. "" is an unknown language; then the letters decide
+    the direction."""
     if not tag:
         return Markup(' dir="auto"')
     return Markup(f' lang="{escape(tag)}" dir="{direction(tag)}"')  # noqa: S704 - all parts escaped
 
 
 def linked(text: object, url: str, *, may: bool = True) -> Markup:
-    """`text`, and where the person `may` open what it names, as a link into the drawer."""
+    """`text`; as a link into the drawer when the person `may` open what it names."""
     return Markup(f'<a href="{escape(url)}" data-drawer>{escape(text)}</a>') if may else escape(text)  # noqa: S704 - all parts escaped
 
 
 def time_as(value: datetime, text: str, title: str) -> Markup:
-    """An instant in the words of `text`, and on hover in those of `title`."""
+    """An instant in the words of `text`; the hover shows those of `title`."""
     return _time(value, text, title, "<time")
 
 
 def time_at(value: datetime | None, zone: PageZone) -> Markup:
-    """`Sun 22 Nov, 23:46`; on hover exactly, there and in UTC. A dash for none."""
+    """`Sun 22 Nov, 23:46`; the hover shows the exact time there and in UTC. A dash for none."""
     return NONE if value is None else time_as(value, zone.time(value), zone.exact(value))
 
 
 def time_ago(value: datetime | None, now: datetime, zone: PageZone) -> Markup:
-    """`5 min ago`; on hover the instant. A dash for none."""
+    """`5 min ago`; the hover shows the instant. A dash for none."""
     return NONE if value is None else time_as(value, ago(value, now), zone.exact(value))
 
 
 def time_day(value: datetime | None, zone: PageZone) -> Markup:
-    """`Sun 22 Nov`; on hover the instant. A dash for none."""
+    """`Sun 22 Nov`; the hover shows the instant. A dash for none."""
     return NONE if value is None else time_as(value, zone.day(value), zone.exact(value))
 
 
 def time_utc(value: datetime | None, zone: PageZone) -> Markup:
-    """`Sun 22 Nov, 22:46 UTC`, whatever the zone of the page; on hover exactly. A dash for none."""
+    """`Sun 22 Nov, 22:46 UTC`, in any zone of the page; the hover shows the exact time. A dash for none."""
     return NONE if value is None else _time(value, zone.in_utc(value), zone.exact(value), IN_UTC)
 
 
 def shows_times(html: str) -> bool:
-    """True when some time is told in the page's zone, or a list stands: what a list opens in its drawer shows times too."""
+    """True when the page shows a time in its own zone, or has a list, whose drawer shows times too."""
     return "<time datetime" in html or 'class="list-results"' in html
 
 

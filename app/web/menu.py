@@ -1,4 +1,4 @@
-"""The menu: modules say what they offer, a person sees what they may open."""
+"""The menu: modules say what they offer, and a person sees what they may open."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,8 @@ from app.web.formats import number
 
 @dataclass(frozen=True, slots=True)
 class MenuItem:
-    """`permission` None is for everybody who is signed in; `module` names the switch that hides it. Pages under the addresses
-    in `also` belong to the entry too. `counts` gives the number beside it, 0 for none."""
+    """With `permission` None everybody who is signed in sees the entry; `module` names the switch that hides it. Pages
+    under the addresses in `also` belong to the entry too. `counts` gives the number beside it, 0 for none."""
 
     label: str
     url: str
@@ -27,7 +27,8 @@ class MenuItem:
 
 @dataclass(frozen=True, slots=True)
 class MenuGroup:
-    """`leads`: it stands above the groups of all modules. Signing in leads to the first entry of the others."""
+    """`leads`: the group is above the groups of all modules. Signing in leads to the first entry of the other
+    groups."""
 
     label: str
     items: tuple[MenuItem, ...]
@@ -39,13 +40,13 @@ def in_order(groups: Iterable[MenuGroup]) -> tuple[MenuGroup, ...]:
 
 
 def visible(groups: Sequence[MenuGroup], context: Context) -> list[MenuGroup]:
-    """The groups with what the person may open; empty groups go."""
+    """The groups with the entries that the person may open, without empty groups."""
     kept = [replace(group, items=tuple(i for i in group.items if may_open(i, context))) for group in groups]
     return [group for group in kept if group.items]
 
 
 def rendered(groups: Sequence[MenuGroup], context: Context) -> list[dict[str, Any]]:
-    """The groups as the layout draws them; the active entry is the longest address that the path lies under."""
+    """The groups as the layout draws them; the entry with the longest address that the path begins with is active."""
     path = context.request.url.path
     owners = {url: item.url for group in groups for item in group.items for url in (item.url, *item.also)}
     active = owners.get(max((url for url in owners if path == url or path.startswith(url + "/")), key=len, default=""))
@@ -68,7 +69,7 @@ def rendered(groups: Sequence[MenuGroup], context: Context) -> list[dict[str, An
 
 
 def first_url(groups: Sequence[MenuGroup], context: Context) -> str:
-    """Where a person lands after signing in. A person without any page of their own lands on what they are asked."""
+    """The first page after signing in. A person who may open no page lands on the questions for them."""
     if groups:
         return next((group for group in groups if not group.leads), groups[0]).items[0].url
     if prompting.offered(context):
@@ -77,7 +78,7 @@ def first_url(groups: Sequence[MenuGroup], context: Context) -> str:
 
 
 def may_open(item: MenuItem, context: Context) -> bool:
-    """True when the person has the right, in this workspace, and the module is on."""
+    """True when the person has the permission, belongs to the right workspace, and the module is on."""
     if context.person is None or (item.platform_only and not context.on_platform):
         return False
     if item.permission and not context.may(item.permission):

@@ -12,7 +12,8 @@ Values = Mapping[str, Shown]
 
 @dataclass(frozen=True, slots=True)
 class EditConflict:
-    """One value that somebody else changed. `was` is None when the form does not say; `typed` where it has no such field."""
+    """One value that somebody else changed. `was` is None when the form does not say it; `typed` is None when the form
+    has no such field."""
 
     name: str
     was: Shown | None
@@ -21,13 +22,13 @@ class EditConflict:
 
     @property
     def contested(self) -> bool:
-        """True when the person who saves changed it too, to something else."""
+        """True when the saving person changed it too, to another value."""
         return self.typed is not None and self.typed not in (self.was, self.now)
 
 
 @dataclass(frozen=True, slots=True)
 class EditConflictWords:
-    """A difference in words, as the box above the form says it."""
+    """A difference in words, for the box above the form."""
 
     name: str
     label: str
@@ -38,7 +39,7 @@ class EditConflictWords:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """Why a form was not saved; `by` is who changed the thing last, "" where that is not known; `at` when, in words."""
+    """Why a form was not saved; `by` is who changed the thing last, "" when unknown; `at` is when, in words."""
 
     lines: Sequence[EditConflictWords]
     by: str = ""
@@ -46,9 +47,10 @@ class Stale:
 
 
 def differences(base: Values | None, now: Values, typed: Values) -> list[EditConflict]:
-    """In the order of `now`. A base of None can't be read: then everything that was typed counts as changed by both.
+    """The differences in the order of `now`. With a base of None, which can't be read, everything typed counts as
+    changed by both.
 
-    Nothing is left to refuse where what was typed is what is stored already, as after a second press of Save.
+    When what was typed is stored already, as after a second press of Save, nothing needs to be refused.
     """
     known = dict.fromkeys(now) if base is None else {name: base.get(name, _empty(value)) for name, value in now.items()}
     found = [
@@ -61,7 +63,7 @@ def differences(base: Values | None, now: Values, typed: Values) -> list[EditCon
 
 
 def merged(typed: Values, found: Sequence[EditConflict]) -> dict[str, Shown]:
-    """What the form shows: the others' values where nothing was typed, and what was typed everywhere else."""
+    """What the form shows: what was typed, and the others' values in fields that the person did not change."""
     theirs = {one.name: one.now for one in found if one.typed is not None and not one.contested}
     return {**typed, **theirs}
 

@@ -15,9 +15,9 @@ from app.web.returning import way_back
 from app.web.templating import render, render_fragment, with_query
 from app.wording.speech import ENGLISH_SPEECH, Speech, speaking
 
-# Lists behind a drawer fetch their rows again.
+# Makes lists behind a drawer fetch their rows again.
 CHANGED = {"HX-Trigger": "muster:changed"}
-# A preference of a person: single keys do nothing.
+# A preference of a person: no act by a single key.
 NO_KEYS = "no_keys"
 Body = TypeVar("Body", str, bytes)
 
@@ -31,10 +31,11 @@ async def page(
     headers: dict[str, str] | None = None,
     **values: Any,
 ) -> Response[str]:
-    """Renders `template`; when htmx asks and `fragment` is given, that block alone.
+    """Renders `template`; when htmx asks and `fragment` is given, only that block.
 
-    Templates always get `ctx`, `csrf_token`, `person_mark` (app.web.drafts.carrying), the `zone` that times are told in
-    (app.dates), and the way back as `back` ("" for none) and `back_query`; whole pages also what the layout names (templates/layout.html).
+    Templates always get `ctx`, `csrf_token`, `person_mark` (app.web.drafts.carrying), the `zone` in which times are
+    shown (app.dates), and the way back as `back` ("" for none) and `back_query`. Whole pages also get what the layout
+    names (templates/layout.html).
     """
     back, zone = await way_back(context), await context.zone()
     values = {"zone": zone, "back": back, "back_query": with_query("", {"back": back}), **values}
@@ -55,20 +56,21 @@ async def page(
 
 
 async def _said_before(context: Context) -> str:
-    """What an act left to say that a drawer posted and that led to another page of the drawer: shown beside it."""
+    """The message of an act in the drawer that led to another page of the drawer; it is shown beside that page."""
     if context.request.headers.get("HX-Target") != "drawer" or not context.flashes:
         return ""
     return render("components/said.html", flashes=await sessions.take_flashes(context))
 
 
 def shown_once(answer: Response[Body]) -> Response[Body]:
-    """A page that shows a secret: nothing on the way to the reader may keep, change or compress it."""
+    """For a page that shows a secret: nothing on the way to the reader may store, change or compress it."""
     answer.headers["Cache-Control"] = "no-store, no-transform"
     return answer
 
 
 def frame(context: Context) -> dict[str, Any]:
-    """What the layout shows around every page: menu by permission, workspace and user, and whether the survey prompt opens."""
+    """What the layout shows around every page: menu by permission, workspace and user, and whether the survey prompt
+    opens."""
     groups = menu.visible(context.request.app.state.menu, context)
     return {
         "ctx": context,
@@ -88,15 +90,15 @@ def frame(context: Context) -> dict[str, Any]:
 
 
 def _speeches(context: Context, groups: Sequence[MenuGroup]) -> dict[str, Speech]:
-    """How the page speaks, the frame around it (`shell`), and the prompt over it (`asked_in`). A frame with a menu is for those who run
-    things; one without speaks the person's language on every page of theirs."""
+    """How the page speaks, the frame around it (`shell`), and the prompt over it (`asked_in`). A frame with a menu is
+    for people who run Muster; a frame without one speaks the person's language on each of their pages."""
     in_english = context.person is not None and len(groups) > 0
     shell = ENGLISH_SPEECH if in_english else context.asked_in if context.person else context.speech
     return {"speech": context.speech, "shell": shell, "asked_in": context.asked_in}
 
 
 def go(url: str) -> Redirect:
-    """303 after a POST; htmx follows it like a browser does."""
+    """A 303 after a POST; htmx follows it like a browser."""
     return Redirect(url, status_code=303)
 
 
@@ -110,15 +112,15 @@ async def done(
     sent: str = "",
     see: tuple[str, str] | None = None,
 ) -> Redirect:
-    """Leaves a message and goes back to where the form was opened from, else on to `url`. Pages of what is `gone`, an address,
+    """Leaves a message and goes back to where the form was opened from, otherwise to `url`. Pages of the address `gone`
     are no way back. `sent` and `see` as in sessions.flash."""
     await sessions.flash(context, message, level=level, sent=sent, see=see)
     return go(await way_back(context, gone=gone) or url)
 
 
 def leaving_dialog(context: Context, answer: Redirect) -> Response[Any]:
-    """`answer`, which the whole browser follows where a form in the dialog was posted by htmx (dialogs.confirm, `hx_target`): a refusal of
-    such a form leaves it as it is, and stands beside it."""
+    """For an answer to a form that htmx posted from the dialog (dialogs.confirm, `hx_target`): the whole browser
+    follows it. Only a refusal of such a form stays, beside the form."""
     if not context.wants_fragment:
         return answer
     return Response(None, status_code=204, headers={"HX-Redirect": answer.url})

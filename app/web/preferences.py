@@ -1,5 +1,5 @@
-"""What a person has arranged for themselves: the columns of each list, whether single keys act, and the language in which they are
-asked."""
+"""What a person has arranged for themselves: the columns of each list, acts by single keys, and the language in which
+they are asked."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ MOST_LISTS = 100
 
 @post("/preferences/columns/{name:str}", guards=[signed_in], status_code=200)
 async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> Redirect:
-    """Remembers the ticked columns of one list; none, or `reset`, goes back to the defaults.
+    """Stores the ticked columns of one list; none, or `reset`, restores the default.
 
     Raises NotFound for a name that no list can have.
     """
@@ -45,7 +45,7 @@ async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> 
 
 @post("/preferences/keys", guards=[signed_in], status_code=200)
 async def choose_keys(ctx: NamedDependency[Context]) -> Redirect:
-    """With `on` single keys act in lists; without it they are dead."""
+    """Switches acts by single keys in lists on or off."""
     is_on = bool((await ctx.form()).get("on"))
     preferences = {**ctx.user.preferences, NO_KEYS: not is_on}
     await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(preferences=preferences))
@@ -54,7 +54,7 @@ async def choose_keys(ctx: NamedDependency[Context]) -> Redirect:
 
 @post("/preferences/language", guards=[signed_in], status_code=200)
 async def choose_language(ctx: NamedDependency[Context]) -> Redirect:
-    """One in which Muster speaks; "" for what the browser says. Raises Invalid for another."""
+    """Stores a language in which Muster speaks; "" means what the browser says. Raises Invalid for any other."""
     tag = str((await ctx.form()).get("language", ""))
     if tag not in ("", *TAGS):
         raise Invalid("Muster does not speak that language. Choose one of the list.")

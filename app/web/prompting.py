@@ -1,12 +1,13 @@
-"""On which pages the survey prompt opens by itself, so far as a page can know: switches, and pages that it never covers.
+"""On which pages the survey prompt opens by itself, as far as a page can know: switches, and pages that it never
+covers.
 
-What waits for whom is the surveys' matter; the page only asks for it (templates/layout.html).
+What is open for whom, the surveys decide; the page only asks for it (templates/layout.html).
 """
 
 from app.accounts.policies import enabled
 from app.web.context import Context
 
-# Where one answers, withdraws, gets help, or signs out.
+# Pages where people answer, withdraw, get help, or sign out.
 LIST = "/me/questions"
 ANSWERS = "/me/answers"
 NEVER_COVERED = ("/survey_prompt", LIST, ANSWERS, "/help", "/sign-out")
@@ -14,12 +15,12 @@ AUTHORS_PAGES = "/surveys"
 
 
 def listed(context: Context) -> bool:
-    """True when the person, who is signed in, finds a list of what they may answer: also where no prompt opens by itself."""
+    """True when the signed-in person has a list of what they may answer, even if no prompt opens by itself."""
     return context.person is not None and enabled(context.policies, "module_surveys")
 
 
 def offered(context: Context) -> bool:
-    """True when the workspace of the person, who is signed in, asks in the portal at all."""
+    """True when the signed-in person's workspace asks in the portal at all."""
     switches = ("module_surveys", "web_prompts")
     return context.person is not None and all(enabled(context.policies, name) for name in switches)
 

@@ -1,7 +1,7 @@
-"""The way back: the list (or other page) that a form was opened from, and to which saving it leads.
+"""The way back: the list (or other page) from which a form was opened, and to which saving leads.
 
-A form carries that address in its field `back` (dialogs.way_back), a link to a form in its query; in the drawer and the
-dialog it is the page beneath. A form that somebody opened by its address alone has none, and leads to what it saved.
+A form has that address in its field `back` (dialogs.way_back), a link to a form in its query; in the drawer and the
+dialog it is the page beneath. A form that was opened by its address alone has none, and saving leads to what it saved.
 """
 
 from urllib.parse import urlsplit
@@ -20,19 +20,20 @@ async def way_back(ctx: Context, *, gone: str = "") -> str:
 
 
 def named_way_back(ctx: Context) -> str:
-    """The address that the link itself names, and not the page beneath: for what leads back into the drawer. Or ""."""
+    """The address that the link itself names, not the page beneath; for links that lead back into the drawer. Or ""."""
     named = str(ctx.request.query_params.get("back", ""))
     return named if is_ours(named) else ""
 
 
 def is_ours(address: str) -> bool:
-    """True when a browser that is sent there stays on this site. It takes a backslash for a slash, and leaves out tabs."""
+    """True when a browser that is sent there stays on this site. Browsers read a backslash as a slash, and skip
+    tabs."""
     elsewhere = address.startswith("//") or "\\" in address or not address.isprintable()
     return address.startswith("/") and not elsewhere and len(address) <= LONGEST
 
 
 def told(header: str) -> tuple[str, str]:
-    """Host, and path with query, of the address in a header that browsers send; both "" where anybody else sent none."""
+    """Host, and path with query, of the address in a header that browsers send; both "" when it was not sent."""
     try:
         page = urlsplit(header)
     except ValueError:

@@ -1,4 +1,5 @@
-"""Browser sessions: only ids that we issued, kept as SHA-256; a new id at sign-in, none survives a change of rights.
+"""Browser sessions: only ids that we issued, kept as SHA-256. Sign-in makes a new id, and a change of rights ends the
+old one.
 
 Idle sessions end after 30 minutes, every session after 12 hours.
 """
@@ -25,16 +26,16 @@ from app.wording.speech import ENGLISH_SPEECH, Speech
 
 IDLE = timedelta(minutes=30)
 ABSOLUTE = timedelta(hours=12)
-# A click a second must not be a write a second.
+# A click a second must not cause a write a second.
 SEEN_EVERY = timedelta(minutes=1)
-# What the sign-in page says to a browser whose session is over.
+# What the sign-in page says to a browser whose session has ended.
 LEFT_IDLE = marked("You were signed out after 30 minutes without activity.")
 LASTED = marked("You were signed out after 12 hours. No sign-in lasts longer.")
 ENDED = marked(
     "You are signed out. A sign-in ends after 12 hours, with a new password, or when another of your browsers ends it."
 )
 
-# The tables themselves: every request asks this, and selecting a model's attributes costs half as much again.
+# Tables, not models: every request runs this, and selecting a model's attributes costs half as much again.
 _user, _user_role, _role = User.__table__, UserRole.__table__, Role.__table__
 _policy, _session, _tenant = Policy.__table__, Session.__table__, Tenant.__table__
 _problem_count = ProblemCount.__table__
@@ -49,7 +50,7 @@ _policies = (
     .where(_policy.c.workspace == _user.c.workspace)
     .scalar_subquery()
 )
-# For the menu of every page: kept counts, a row for each kind that ever had a problem here.
+# For the menu of every page: stored counts, one row for each kind that ever had a problem here.
 _problem_counts = (
     select(func.jsonb_object_agg(_problem_count.c.kind, TO_DO, type_=JSONB))
     .where(_problem_count.c.workspace == _user.c.workspace, _problem_count.c.open > 0)
@@ -104,7 +105,8 @@ class Rights:
 
 
 def cookie_name(settings: Settings) -> str:
-    """With HTTPS, a name that browsers take from this very host over HTTPS alone: no neighbour under its domain can set it."""
+    """With HTTPS, a name that browsers accept only from this host and over HTTPS. So no other host of the same domain
+    can set it."""
     return "__Host-muster" if settings.secure else "muster"
 
 
@@ -115,8 +117,8 @@ async def is_known(db: AsyncSession, session_id: str) -> bool:
 
 
 async def resume(context: Context, session_id: str) -> None:
-    """Fills the context's person from a session cookie; an unknown, idle or expired one is as good as none,
-    and leaves its reason for the sign-in page."""
+    """Sets the context's person from a session cookie. An unknown, idle or expired session sets none, and leaves its
+    reason for the sign-in page."""
     key, now = _hash(session_id), datetime.now(UTC)
     row = await _find(context.db, session_id, now)
     if row is None or not row.holds:
@@ -131,7 +133,8 @@ async def resume(context: Context, session_id: str) -> None:
 
 
 async def stand_in(context: Context, user_id: int | None, workspace: str) -> None:
-    """Fills the context's person for work that this person left to a job. It stays empty where the account is no longer active."""
+    """Sets the context's person for work that this person gave to a job. It stays empty if the account is no longer
+    active."""
     held = (_user.c.id == user_id, _user.c.workspace == workspace, _user.c.active)
     opened = func.coalesce(_tenant.c.active, _user.c.workspace == PLATFORM)
     people = _user.outerjoin(_tenant, _tenant.c.key == _user.c.workspace)
@@ -142,14 +145,14 @@ async def stand_in(context: Context, user_id: int | None, workspace: str) -> Non
 
 
 async def rights_of(db: AsyncSession, keys: Iterable[bytes]) -> dict[bytes, Rights]:
-    """By the key of each of these sessions that still holds."""
+    """The rights of each of these sessions that is still valid, by key."""
     now = datetime.now(UTC)
     rows = await db.execute(_RIGHTS, {"keys": list(keys), "now": now, "idle_since": now - IDLE})
     return {row.id_hash: Rights(_words(row.permissions), row.policies) for row in rows}
 
 
 def person_of(row: Any, *, session_id: int | None, session_key: bytes) -> Person:
-    """The person that a row of PERSON_COLUMNS describes."""
+    """The person in a row of PERSON_COLUMNS."""
     return Person(
         id=row.id,
         workspace=row.workspace,
@@ -181,8 +184,8 @@ def _why_over(row: Any, now: datetime) -> str:
 
 
 async def begin(context: Context, user_id: int, *, carried: str | None = None, warning: str = "") -> None:
-    """Signs `user_id` in on this browser under a new id. The old id, if any, ends. `carried` as in app.web.drafts.carrying; their next
-    page shows the `warning`, if any."""
+    """Signs `user_id` in on this browser under a new id, and ends the old id. `carried` as in app.web.drafts.carrying.
+    The next page shows the `warning`, if any."""
     await end(context)
     session_id = secrets.token_urlsafe(32)
     now = datetime.now(UTC)
@@ -209,7 +212,7 @@ async def end(context: Context) -> None:
 
 
 async def renew(context: Context) -> None:
-    """Gives this browser's session a new id, at a change of its person's rights or password; all else about it stays."""
+    """Gives this browser's session a new id, when its person's rights or password change. The rest of it stays."""
     session_id = secrets.token_urlsafe(32)
     key = _hash(session_id)
     old = context.user.session_key
@@ -227,9 +230,9 @@ async def flash(
     see: tuple[str, str] | None = None,
     once: str = "",
 ) -> None:
-    """Leaves a message for the person's next page. `level`: success, info, warning or danger. `sent` names a draft that the browser
-    need not keep any longer (static/js/drafts.js). `see`: the address and the words of a link behind it.
-    `once` names a secret that the next page may show (`may_show`)."""
+    """Leaves a message for the person's next page. `level`: success, info, warning or danger. `sent` names a draft that
+    the browser can now drop (static/js/drafts.js). `see`: the address and the words of a link after the message. `once`
+    names a secret that the next page may show (`may_show`)."""
     link = {"url": see[0], "action": see[1]} if see else {}
     beside = {name: text for name, text in (("sent", sent), ("once", once)) if text}
     context.flashes = [*context.flashes, _told(context.speech, message, level) | beside | link]
@@ -237,19 +240,19 @@ async def flash(
 
 
 def may_show(context: Context, once: str) -> bool:
-    """True on the first page after `flash` named this secret: loading it again shows it no more."""
+    """True on the first page after `flash` named this secret. Reloading does not show it again."""
     return any(one.get("once") == once for one in context.flashes)
 
 
 def _told(speech: Speech, message: str, level: str) -> dict[str, str]:
-    """In words of the page that leaves it: the one that shows it may speak another language."""
+    """In the words of the page that leaves the message, because the page that shows it may speak another language."""
     if speech == ENGLISH_SPEECH:
         return {"text": str(message), "level": level}
     return {"text": speech(message), "level": level, "lang": speech.tag}
 
 
 async def take_flashes(context: Context) -> list[dict[str, str]]:
-    """The messages left for this page; they are gone afterwards."""
+    """The messages for this page; they are removed."""
     taken, context.flashes = context.flashes, []
     if taken:
         await _store_flashes(context)

@@ -1,4 +1,4 @@
-"""What a module gives to the web: pages, APIs, menu, and what other modules' pages ask of it."""
+"""What a module gives to the web: pages, APIs, menu, and what pages of other modules ask it for."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ MOST_EACH = 6
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One line of the palette. `hint` stands at the right: where it leads, or what tells it from its likes. With `posts` it acts at
-    once, as the button of that page does."""
+    """One line of the palette. `hint` is at the right: where it leads, or how it differs from similar lines. With
+    `posts` it acts at once, like the button of that page."""
 
     url: str
     title: str
@@ -31,8 +31,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class PaletteAct:
-    """An act that the palette offers as a page does: a link to its form, or with `posts` a button that acts. `page` is the page's
-    name."""
+    """An act that the palette offers as a page does: a link to its form, or with `posts` a button that acts. `page` is
+    the page's name."""
 
     item: MenuItem
     page: str
@@ -41,7 +41,7 @@ class PaletteAct:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a module tells on a page of the host. `template` draws it from `values`, which it finds as `part`."""
+    """What a module shows on a page of the host. `template` draws it from `values`, which it gets as `part`."""
 
     title: str
     template: str
@@ -50,18 +50,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class KnownPerson:
-    """A person whose page is drawn: the employee's id and name, and the id of the account, if the person has one."""
+    """A person whose page is shown: the employee's id and name, and the id of the account, if there is one."""
 
     employee_id: int
     name: str
     user_id: int | None
 
 
-# Gives what it knows of a person; None when the reader may not open it elsewhere, or where there is nothing to tell.
+# Gives what it knows of a person; None when the reader may not see it, or there is nothing to show.
 PersonSource = Callable[[Context, KnownPerson], Awaitable[Part | None]]
-# Gives (label of the group, what was found, best first) for what was typed; nothing where the person may not see it.
+# Gives (label of the group, what was found, best first) for what was typed; nothing if the person may not see it.
 PaletteSource = Callable[[Context, str], Awaitable[tuple[str, list[Found]]]]
-# Gives the links to what made an attendance record, by its id.
+# Gives links to what made an attendance record, by the record's id.
 RecordLinks = Callable[[AsyncSession, int], Awaitable[Sequence[Any]]]
 
 
@@ -78,7 +78,8 @@ class ApiDocument:
 
 @dataclass(frozen=True, slots=True)
 class NamedActPage:
-    """What a kind of acts on named items is called, and where one is shown. Who stops them needs the permission to edit the list."""
+    """What a kind of acts on named items is called, and where one is shown. To stop one, a person needs the permission
+    to edit the list."""
 
     words: LongActWords
     permission: str
@@ -93,10 +94,11 @@ class NamedActPage:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`pages` are served to browsers, with a check against forged requests; `apis` are not. `subjects` says what the audit's
-    subjects are called and which are still there, by kind (app.host.subjects.KINDS). `long_acts`: its bulk acts that a job carries out
-    where they mean many rows. `named_acts`: the pages of its other long acts, by kind. `integration`: what it offers in the integration API
-    (app.api.openapi.Endpoint), whose one document has the endpoints of all modules; the routes are among `apis`."""
+    """`pages` are served to browsers, with a check against forged requests; `apis` without. `subjects` says what the
+    audit's subjects are called and which still exist, by kind (app.host.subjects.KINDS). `long_acts`: the module's bulk
+    acts that a job carries out when they mean many rows. `named_acts`: the pages of its other long acts, by kind.
+    `integration`: its endpoints of the integration API (app.api.openapi.Endpoint). One document has the endpoints of
+    all modules; their routes are among `apis`."""
 
     pages: Sequence[ControllerRouterHandler]
     apis: Sequence[ControllerRouterHandler] = ()

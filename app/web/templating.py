@@ -1,4 +1,5 @@
-"""The Jinja environment: what every template may use. Values come formatted (app.web.formats, app.web.marks); templates place them."""
+"""The Jinja environment: what every template may use. Values come formatted (app.web.formats, app.web.marks); templates
+place them."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -35,9 +36,8 @@ ROOT = Path(__file__).parents[2]
 
 
 class Unindented(Extension):
-    """Templates are indented for those who read them; pages are sent without the indentation. It costs nothing but at
-    compile time, and a list of 200 punches is 3.5 kB smaller.
-    """
+    """Removes the indentation of templates, which is for people who read them. It costs time only when a template is
+    compiled, and makes a list of 200 punches 3.5 kB smaller."""
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
         for token in stream:
@@ -79,7 +79,7 @@ def environment() -> Environment:
         new_tabs=new_tabs,
         in_lang=in_lang,
     )
-    # Macros are globals: a block that is rendered alone sees no import of the page around it.
+    # Macros are globals, because a block that is rendered alone does not see the imports of its page.
     for path in sorted((ROOT / "templates" / "components").glob("*.html")):
         if "{% macro" in path.read_text():
             env.globals[path.stem] = env.get_template(f"components/{path.name}").module
@@ -87,7 +87,7 @@ def environment() -> Environment:
 
 
 def speak(speech: Speech, caller: Callable[[], str]) -> str:
-    """`{% call speak(asked_in) %}`: a part of a page that speaks otherwise than the rest."""
+    """`{% call speak(asked_in) %}`: a part of a page that speaks differently from the rest."""
     with speaking(speech):
         return caller()
 

@@ -1,1 +1,2 @@
-"""What was answered to anonymous surveys: ballots while a version is open, results once it is closed."""
+"""Answers to anonymous surveys: ballots while a version is open, results once it is closed, and of groups only those
+that are large enough."""

@@ -1,4 +1,5 @@
-"""Casting a ballot: the key of the version, made with its first answer, and what is sealed under it. `ledger/append.py` writes it.
+"""Casting a ballot: the first answer to a version makes its key, and each ballot is sealed under it. `ledger/append.py`
+writes the ballot.
 
 A version whose key was destroyed is closed: it takes no answer, and never gets a key again.
 """
@@ -24,7 +25,7 @@ from app.surveys.ledger.append import BallotToCast, Entry
 _KEY = Direct("""
 SELECT id, sealed_key FROM workspace.survey_ballot_keys WHERE survey_id = :survey AND version = CAST(:version AS bigint)
 """)
-# Of two that make it at once, one finds nothing made, and reads what the other wrote.
+# When two requests make it at once, the second writes nothing and reads the key of the first.
 _MAKE = Direct("""
 INSERT INTO workspace.survey_ballot_keys (survey_id, version, sealed_key) VALUES (:survey, CAST(:version AS bigint), :sealed)
 ON CONFLICT DO NOTHING RETURNING id, set_config('synchronous_commit', 'off', true)
@@ -38,7 +39,7 @@ async def cast(
     entry: Entry,
     said: tuple[Iterable[Answered], str | None],
 ) -> BallotToCast | None:
-    """What the person answered, and their group where the survey has a split. None when the version is closed."""
+    """Seals what the person answered, and their group if the survey has a split. None when the version is closed."""
     key = await _key(connection, workspace, keys, entry)
     if key["sealed_key"] is None:
         return None
@@ -66,8 +67,8 @@ async def is_closed(db: AsyncSession, survey_id: int, version: int) -> bool:
 
 
 async def group_of(db: AsyncSession, user_id: int, split: str | None) -> str | None:
-    """What a ballot keeps of its person: the key of their user type or of their workspace, or the name of their department; "" where that
-    is not known. None without a split."""
+    """What a ballot keeps of its person: the key of their user type or of their workspace, or the name of their
+    department; "" when it is unknown. None without a split."""
     found: Select[Any]
     match split:
         case "type":

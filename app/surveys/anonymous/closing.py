@@ -1,7 +1,8 @@
-"""The end of an anonymous version: all its ballots are opened, counted and deleted, its key is destroyed, and the ledger says so.
+"""Ends an anonymous version: opens, counts and deletes all its ballots, destroys its key, and writes this into the
+ledger.
 
-One transaction a version. So results appear at once, and never change. Locks are taken as an answer takes them: the key of the
-version, then the head of the ledger.
+Each version is closed in one transaction, so its results appear at once and never change. Locks are taken in the order
+of an answer: the key of the version, then the head of the ledger.
 """
 
 import json
@@ -28,9 +29,9 @@ from app.surveys.ledger.changes import Closing
 from app.surveys.models import LedgerChange, Survey, Wording
 
 MUSTER = Actor(None, "Muster")
-# Ballots that are opened at a time: 64 KiB each, at most.
+# How many ballots are opened at a time; each has 64 KiB at most.
 BATCH = 200
-# Rows that one INSERT writes.
+# How many rows one INSERT writes.
 ROWS = 1000
 
 
@@ -44,12 +45,13 @@ class AnonymousVersion:
 
 
 async def due(db: AsyncSession, now: datetime) -> list[AnonymousVersion]:
-    """Versions that are over and not closed: a newer one is out, the survey was archived or removed, or its end has passed."""
+    """Versions that have ended and are not closed: a newer version was published, the survey was archived or removed,
+    or its end has passed."""
     return [AnonymousVersion(*row) for row in await db.execute(_open().where(_is_over(now)).order_by("id", "version"))]
 
 
 async def next_end(db: AsyncSession, now: datetime) -> datetime | None:
-    """When the next version is over by itself."""
+    """When the next version ends by itself."""
     ends = select(func.min(Survey.ends_at)).where(
         Survey.anonymity == "anonymous", Survey.status == "published", Survey.ends_at > now
     )
@@ -58,9 +60,9 @@ async def next_end(db: AsyncSession, now: datetime) -> datetime | None:
 
 
 async def close(db: AsyncSession, keys: KeyRing, one: AnonymousVersion, now: datetime) -> bool:
-    """Closes the version for good, and returns whether this call did. Nothing where it was closed before, or an author meanwhile gave it
-    a later end. Raises SecretError where a ballot does not open: then nothing is changed."""
-    # Authors change the row under a lock that this one waits for; answers only need that it stays.
+    """Closes the version for good. True when this call did it; False when it was closed before, or an author has given
+    it a later end meanwhile. Raises SecretError when a ballot does not open; then nothing is changed."""
+    # Waits for authors who change the row. Answers only need the row to stay.
     await db.execute(select(Survey.id).where(Survey.id == one.survey_id).with_for_update(read=True))
     still = _open().where(_is_over(now), Survey.id == one.survey_id, _versions.c.version == one.version)
     if (await db.execute(still)).one_or_none() is None:
@@ -83,7 +85,7 @@ _versions = select(Wording.survey_uid, Wording.version).distinct().subquery("ver
 
 
 def _open() -> Select[Any]:
-    """Published versions of anonymous surveys that no row of the ledger closes."""
+    """Published versions of anonymous surveys that the ledger has not closed."""
     closed = exists().where(
         LedgerChange.survey_id == Survey.id, LedgerChange.version == _versions.c.version, LedgerChange.kind == "closed"
     )
@@ -96,8 +98,8 @@ def _is_over(now: datetime) -> ColumnElement[bool]:
 
 
 async def _held_key(db: AsyncSession, one: AnonymousVersion, now: datetime) -> BallotKey | None:
-    """The key of the version, held so that no further answer comes; a destroyed one where there was no answer. None when another
-    closing was first."""
+    """The key of the version, locked so that no further answer comes; a destroyed key when there was no answer. None
+    when another worker closed the version first."""
     about = {"survey_id": one.survey_id, "version": one.version}
     made = insert(BallotKey).values(**about, destroyed_at=now).on_conflict_do_nothing().returning(BallotKey.id)
     fresh = await db.scalar(made)
@@ -106,7 +108,7 @@ async def _held_key(db: AsyncSession, one: AnonymousVersion, now: datetime) -> B
 
 
 async def _counted(db: AsyncSession, keys: KeyRing, one: AnonymousVersion, key: BallotKey) -> BallotCount:
-    """Opens the ballots in the order of their random ids."""
+    """Opens the ballots in the order of their random ids, and counts them."""
     counted = BallotCount(await _texts(db, one))
     if key.sealed_key is None:
         return counted

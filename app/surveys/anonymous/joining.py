@@ -1,6 +1,6 @@
-"""From opened ballots to results: answers counted question by question, small groups joined, the rows shuffled. Pure.
+"""Makes results from opened ballots: counts answers question by question, joins small groups, shuffles the rows. Pure.
 
-Nothing here knows a person, a time or an order: a ballot comes apart as it is counted.
+Nothing here knows a person, a time or an order: counting takes a ballot apart.
 """
 
 from collections import Counter
@@ -14,13 +14,13 @@ import msgspec
 from app.surveys.ledger import chain
 from app.surveys.ledger.chain import LedgerAnswer
 
-# So many answers a result needs: of a version all together, and of each group that is shown.
+# The fewest answers of a version that has a result, and of a group that is shown.
 FEWEST: Final = 5
 
 
 class Ballot(msgspec.Struct, frozen=True):
-    """What one person answered. `answers` hold free texts, too. `group` is what the survey is split by: the key or name of the person's group, "" where that is
-    not known, None without a split."""
+    """What one person answered. `answers` include free texts. `group` is the key or name of the person's group, when
+    the survey has a split: "" when it is unknown, None without a split."""
 
     answers: list[LedgerAnswer]
     group: str | None = None
@@ -32,8 +32,8 @@ _Place = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """So many people of a group gave this answer. `choice` '' counts the people who answered the question at all; the other fields are as
-    in `models.AnonymousResult`."""
+    """How many people of a group gave this answer. With `choice` '' it counts the people who answered the question at
+    all; the other fields are as in `models.AnonymousResult`."""
 
     question: UUID
     grouped: str | None
@@ -43,14 +43,14 @@ class ResultRow:
 
 
 class Luck(Protocol):
-    """Shuffles a list in its place."""
+    """Shuffles a list in place."""
 
     def shuffle(self, x: list[ResultRow], /) -> object: ...
 
 
 class BallotCount:
-    """Counts ballots as they are opened: how many there were, and people by question, group and answer. `texts` are the questions with
-    free texts, which never have a group."""
+    """Counts ballots while they are opened: how many there were, and people by question, group and answer. `texts` are
+    the questions with free texts, which never have a group."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self.ballots = 0
@@ -65,7 +65,7 @@ class BallotCount:
             counted.update({"", *_choices(one)})
 
     def rows(self, luck: Luck) -> list[ResultRow]:
-        """What the version came to, in an order that `luck` gives; nothing of fewer than FEWEST ballots."""
+        """The result of the version, in the random order of `luck`; empty for fewer than FEWEST ballots."""
         if self.ballots < FEWEST:
             return []
         found = [
@@ -83,12 +83,13 @@ class BallotCount:
 
 
 def _choices(one: LedgerAnswer) -> set[str]:
-    """As `survey_answers` has them; the texts themselves, since here they have no person."""
+    """As in `survey_answers`, but with the free texts themselves, because here they belong to no person."""
     return {choice for _, choice in chain.choices([one])}
 
 
 def _joined(groups: Mapping[str | None, Counter[str]]) -> dict[tuple[str | None, bool], Counter[str]]:
-    """The groups of one question by name, and whether they are joined ones. Where all are joined, nothing is split."""
+    """The groups of one question by name, and whether each is a joined one. If all groups would be joined, the question
+    has no groups."""
     together = others({group: counted[""] for group, counted in groups.items() if group is not None})
     if None in groups or len(together) == len(groups):
         return {(None, False): _sum(groups.values())}
@@ -101,8 +102,8 @@ def _joined(groups: Mapping[str | None, Counter[str]]) -> dict[tuple[str | None,
 
 
 def others(people: Mapping[str, int]) -> frozenset[str]:
-    """Which groups stand together: those with fewer than FEWEST people, and then the smallest of the rest until FEWEST are together.
-    All groups where even that is not enough. Of equal ones the first by name."""
+    """Which groups are joined: those with fewer than FEWEST people, then the smallest others until FEWEST people are
+    together. All groups when even that is not enough. Of groups of equal size, the first by name."""
     in_order = sorted(people, key=lambda group: (people[group], group))
     together = [group for group in in_order if people[group] < FEWEST]
     rest = in_order[len(together) :]
@@ -119,7 +120,7 @@ def _sum(counted: Iterable[Counter[str]]) -> Counter[str]:
 
 
 def sort_key(row: ResultRow) -> tuple[str, bool, str, bool, str]:
-    """The one order in which results are hashed."""
+    """The order in which results are hashed."""
     return chain.result_order(as_told(row))
 
 
@@ -128,5 +129,5 @@ def as_told(row: ResultRow) -> chain.Result:
 
 
 def results_hash(rows: Sequence[ResultRow]) -> str:
-    """What the closing row of the ledger holds of them, in hex."""
+    """The hash of the results, in hex, as the closing row of the ledger holds it."""
     return chain.results_hash([as_told(one) for one in rows])

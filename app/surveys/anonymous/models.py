@@ -1,6 +1,7 @@
-"""The tables of what was answered to anonymous surveys. No query lives here.
+"""The tables of answers to anonymous surveys. No query here.
 
-Who took part is a row of the ledger without answers. What was answered is a sealed ballot until the version closes, then a result.
+The ledger has a row without answers for each person who took part. The answers are on a sealed ballot until the version
+closes, then in a result.
 """
 
 from datetime import datetime
@@ -14,8 +15,8 @@ from app.surveys.models import APPEND_ONLY
 
 
 class BallotKey(Base):
-    """The key of the ballots of one anonymous version, sealed by the key ring; destroyed (null) when the version closes. A version without
-    a row was not answered yet; one whose key was destroyed takes no answer."""
+    """The key of the ballots of one anonymous version, sealed with the key ring, and destroyed (null) when the version
+    closes. A version without a row has no answer yet; a version whose key was destroyed takes no answer."""
 
     __tablename__ = "survey_ballot_keys"
     __table_args__ = (
@@ -31,8 +32,8 @@ class BallotKey(Base):
 
 
 class SealedBallot(Base):
-    """What one person answered to an anonymous version that is still open: sealed, padded, with a random id. It has no person and no time,
-    and is deleted when the version closes."""
+    """What one person answered to an anonymous version that is still open: sealed, padded, with a random id. It has no
+    person and no time, and is deleted when the version closes."""
 
     __tablename__ = "survey_ballots"
     __table_args__ = (Index(None, "survey_id", "version"),)
@@ -44,10 +45,12 @@ class SealedBallot(Base):
 
 
 class AnonymousResult(Base):
-    """What an anonymous version came to, written once when it closed: so many people of a group gave this answer to this question.
+    """A result of an anonymous version, written once when it closed: so many people of a group gave this answer to this
+    question.
 
-    `choice` is as in Answer, but the text itself of a free text; a row with choice '' counts the people who answered the question.
-    `grouped` is null where answers have no group, and '' for people of no known one; `joined` says that small groups stand together.
+    `choice` is as in Answer, but holds a free text itself; a row with choice '' counts the people who answered the
+    question at all. `grouped` is null when answers have no group, and '' for people of an unknown group; `joined` marks
+    small groups that were joined.
     """
 
     __tablename__ = "survey_results"

@@ -44,7 +44,7 @@ class AppRow(msgspec.Struct, kw_only=True):
 
 
 class RatingBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """One rating an app and UTC day; `platform` is one of the app's."""
+    """One rating for each app and UTC day; `platform` is one of the app's."""
 
     app: Uid
     rating: Stars

@@ -1,4 +1,5 @@
-"""What the person answered, in the end-user API: the list with the words they saw, withdrawing an agreement, and giving it again.
+"""What the person answered, in the end-user API: the list with the words they saw, withdrawing an agreement, and giving
+it again.
 
 `app.surveys.api.surveys` mounts ROUTES.
 """
@@ -27,7 +28,7 @@ from app.web.context import Context
 
 PREFIX = "/v1/api"
 MOST_ANSWERS_A_PAGE = 100
-# Of one response. A person who goes to and fro gets the newest.
+# Changes of one response, the newest ones, if a person changed it more often.
 MOST_CHANGES = 100
 
 Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
@@ -47,8 +48,8 @@ Given = TokenGuard("me", module="surveys")
 
 
 class AnsweredQuestion(msgspec.Struct, kw_only=True):
-    """`value` is as `respond` takes it. A free text that was erased is answered, with the value null; so is an Agreement question, whose
-    answer is `outcome`."""
+    """`value` is as `respond` takes it. An erased free text counts as answered, with the value null; so does an
+    Agreement question, whose answer is `outcome`."""
 
     question: UUID
     label: Annotated[str, msgspec.Meta(max_length=LONGEST_LABEL)]
@@ -68,8 +69,10 @@ class AnswerChange(msgspec.Struct, kw_only=True):
 
 
 class AnswerRow(msgspec.Struct, kw_only=True):
-    """`anonymity` is there only where the survey is anonymous: then no question is `answered`, since only taking part is known. `outcome` is what was said, `standing` what holds now; `can` is what may be done about it. Title, message and questions are the words
-    that the person saw, in `language`, which is there where the version had several."""
+    """`anonymity` is present only when the survey is anonymous. Then no question is `answered`, because only taking
+    part is known. `outcome` is what the person said, `standing` what holds now; `can` is what they may do about it.
+    Title, message and questions are the words that the person saw, in `language`, which is present when the version had
+    several."""
 
     receipt: Sha256
     survey: UUID
@@ -96,11 +99,12 @@ class AnswersQuery(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class NoFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Nothing, or an empty object."""
+    """No body, or an empty object."""
 
 
 class ChangedAnswer(msgspec.Struct, kw_only=True):
-    """`receipt` is that of the response. `changed_at` and `change_receipt` are of the row by which it stands as it does now."""
+    """`receipt` is that of the response. `changed_at` and `change_receipt` are those of the row that gave it its
+    present standing."""
 
     status: Literal["recorded", "already_recorded"]
     receipt: Sha256
@@ -131,7 +135,7 @@ async def agree(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respon
 
 
 async def _check_empty(ctx: Context) -> None:
-    """An app may send no body at all, or an empty object."""
+    """Accepts no body at all, or an empty object."""
     if await ctx.request.body():
         await bodies.read(NoFields, ctx.request)
     parameters.read(Nothing, ctx.request.query_params)
@@ -148,7 +152,7 @@ def _changed(told: Any) -> ChangedAnswer:
 
 
 def row_of(one: Any) -> AnswerRow:
-    """A MyAnswer as the API and the download tell it."""
+    """A MyAnswer as the API and the download show it."""
     message = content.sanitise(one.words.message).html
     return AnswerRow(
         receipt=one.receipt,

@@ -1,4 +1,5 @@
-"""`me/surveys/open` and `me/surveys/count`: what a person may answer now, whatever pacing says. Neither counts an impression."""
+"""`me/surveys/open` and `me/surveys/count`: what a person may answer now; pacing does not matter. Neither counts an
+impression."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -22,7 +23,7 @@ _GUARD = TokenGuard("me", module="surveys", policy="me_surveys")
 
 
 class OpenCall(QueueCall, kw_only=True, frozen=True):
-    """The same, in pages."""
+    """A QueueCall in pages."""
 
     page: Page = 1
     per_page: PerPage = 50

@@ -1,4 +1,5 @@
-"""One survey as the end-user API hands it out: the shapes of the rows, and what a caller may ask of them. No route here."""
+"""One survey as the end-user API returns it: the shapes of the rows, and what a caller may ask of them. No route
+here."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -28,7 +29,7 @@ from app.wording.speech import Speech
 
 Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
-# What the person reads, in requests and in answers.
+# The language of the person, in requests and answers.
 TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 _NO_TAG = {TOLD: "Write a language tag such as de or pt-BR."}
 Language = Annotated[
@@ -57,12 +58,13 @@ End = Annotated[str, msgspec.Meta(max_length=LONGEST_END)]
 Bound = Annotated[float, msgspec.Meta(ge=-decimals.LARGEST, le=decimals.LARGEST)]
 
 
-# Of stars or a score, which a condition may name.
+# A condition may name values of stars or of a score.
 Score = Annotated[int, msgspec.Meta(ge=0, le=MOST_NPS)]
 
 
 class ShowIf(msgspec.Struct, kw_only=True):
-    """`question` is the id of an earlier question. Without an answer to it, and while it is hidden itself, this question is hidden."""
+    """`question` is the id of an earlier question. While that question has no answer or is hidden itself, this one is
+    hidden too."""
 
     question: UUID
     is_: Literal["in", "not_in"] = msgspec.field(name="is")
@@ -70,7 +72,7 @@ class ShowIf(msgspec.Struct, kw_only=True):
 
 
 class QuestionRow(msgspec.Struct, kw_only=True):
-    """What stands behind `required` is there only where the question has it and the call said `can`."""
+    """The fields after `required` are present only when the question has them and the call said `can`."""
 
     question: UUID
     label: Annotated[str, msgspec.Meta(max_length=LONGEST_LABEL)]
@@ -88,8 +90,8 @@ class QuestionRow(msgspec.Struct, kw_only=True):
 
 
 class SurveyRow(msgspec.Struct, kw_only=True):
-    """`language` is that of the texts. It is there where the survey has translations, and where the call said `lang` or `can`. `anonymity`
-    and `anonymity_text` are there only where the survey is anonymous."""
+    """`language` is that of the texts. It is present when the survey has translations, and when the call said `lang` or
+    `can`. `anonymity` and `anonymity_text` are present only when the survey is anonymous."""
 
     survey: UUID
     version: Version
@@ -114,7 +116,7 @@ class SurveyRow(msgspec.Struct, kw_only=True):
 
 
 class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
-    """What the app can show, and what the person reads."""
+    """What the app can show, and which languages the person reads."""
 
     can: (
         Annotated[
@@ -150,7 +152,8 @@ class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def row_of(item: Any, call: QueueCall, speech: Speech) -> SurveyRow:
-    """An app that does not say what it can show gets nothing that it may not know. `speech`: how Muster speaks to the person."""
+    """An app that does not say what it can show gets no field that it may not know. `speech`: how Muster speaks to the
+    person."""
     detailed = call.can is not None
     row = SurveyRow(
         anonymity="anonymous" if item.is_anonymous else msgspec.UNSET,

@@ -36,7 +36,8 @@ from app.web.site import ApiDocument
 PREFIX = "/v1/api"
 VERSION = "1"
 _IN_ANSWERS = re.compile(r"answers\.(\d+)")
-# No body of 64 KiB holds more, so these refuse nothing: what a question takes is judged with the question at hand.
+# A body of 64 KiB holds no more, so these limits refuse nothing. If a value fits its question is checked with the
+# question at hand.
 LONGEST_VALUE, MOST_VALUES, MOST_ANSWERS = bodies.LARGEST_BODY, bodies.LARGEST_BODY // 3, bodies.LARGEST_BODY // 16
 
 Outcome = Literal["answered", "agreed", "declined", "opted_out"]
@@ -54,12 +55,12 @@ _VALUES = (
     {"type": "array", "items": {"anyOf": [_TEXT, _CELL]}, "maxItems": MOST_VALUES},
     {"type": "null"},
 )
-# Read as it comes: of what does not fit, the question is named and not the place.
+# Read as it comes: if it does not fit, the refusal names the question and not the place in the body.
 Value = Annotated[Any, msgspec.Meta(extra_json_schema={"anyOf": list(_VALUES)})]
 
 
 class QueueMeta(msgspec.Struct, kw_only=True):
-    """`pending`: how many may be shown in all, counted before this call's impression."""
+    """`pending`: how many surveys may be shown in all, counted before this call's impression."""
 
     pending: Count
 
@@ -73,8 +74,8 @@ class GivenAnswer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class RespondBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """With `version` or `content_hash`, nothing is recorded for words other than those. `language` is that in which the person read the
-    options; without it the rule of `me/surveys` decides."""
+    """With `version` or `content_hash`, the answer is recorded only for these words. `language` is the one in which the
+    person read the options; without it the rule of `me/surveys` decides."""
 
     survey: Uid
     action: Action
@@ -85,8 +86,8 @@ class RespondBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Receipt(msgspec.Struct, kw_only=True):
-    """`receipt` is the row's hash in the ledger. A snooze writes no row: it has `snoozed_until` alone. `closing_html` is
-    what the author says after an answer, null where there is nothing."""
+    """`receipt` is the row's hash in the ledger. A snooze writes no row: it has only `snoozed_until`. `closing_html` is
+    what the author says after an answer, null when there is nothing."""
 
     status: Literal["recorded", "already_recorded", "snoozed", "opted_out"]
     survey: UUID
@@ -126,7 +127,7 @@ def _reply(document: dict[str, Any]) -> SentReply:
 
 
 def _readable(sent: Any) -> Iterator[Given]:
-    """Those answers of a body with something wrong that have a question and a value."""
+    """The answers of a faulty body that have a question and a value."""
     for one in sent if isinstance(sent, list) else ():
         question = uuid_of(str(one.get("question"))) if isinstance(one, dict) else None
         if question and "value" in one:
@@ -134,7 +135,7 @@ def _readable(sent: Any) -> Iterator[Given]:
 
 
 def _of_its_question(wrong: FieldError, given: Any) -> FieldError:
-    """With the question's id in place of a path such as `answers.0.value`, where that answer has one."""
+    """With the question's id in place of a path such as `answers.0.value`, when that answer has one."""
     place = _IN_ANSWERS.match(wrong.field)
     one = given[int(place[1])] if place else None
     question = uuid_of(str(one.get("question"))) if isinstance(one, dict) else None

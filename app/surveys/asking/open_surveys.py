@@ -1,6 +1,7 @@
-"""Every survey that a person may answer now, whatever pacing says: what *Questions for you* lists, and how many there are.
+"""All surveys that a person may answer now; pacing does not matter: what *Questions for you* lists, and how many there
+are.
 
-Nothing here counts an impression: pacing is about interrupting, and these people came by themselves.
+Nothing here counts an impression: pacing limits interruptions, and these people came by themselves.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from app.surveys.models import Response, Survey
 
 _survey, _row = Survey.__table__, Response.__table__
 _now = bindparam("now", type_=DateTime(timezone=True))
-# The answerable cases of pacing.CASES once more, for a number alone: a test holds both against each other.
+# The answerable cases of pacing.CASES once more, for the number alone. A test compares both.
 _NUMBERS: tuple[Any, ...] = (
     func.count().label("open"),
     func.count().filter(_survey.c.enforcement == text("'required'")).label("required"),
@@ -44,7 +45,7 @@ _COUNT = Compiled(
 
 @dataclass(frozen=True, slots=True)
 class OpenPage:
-    """Some of what a person may answer now, most urgent first, and how many there are in all."""
+    """A page of what a person may answer now, most urgent first, and how many there are in all."""
 
     items: tuple[Item, ...]
     total: int
@@ -59,16 +60,16 @@ class OpenCount:
 
 
 async def look_over(who: Respondent, within: Transactions, skip: int, most: int) -> OpenPage:
-    """At most `most` of them, behind the first `skip`."""
+    """At most `most` of them, after the first `skip`. It notes nothing."""
 
     async def note_nothing(db: AsyncSession, first: Situation | None, others: Sequence[Situation]) -> None:
-        """Their titles alone are read."""
+        """Only the titles are shown."""
 
     return await _page(who, within, datetime.now(UTC), (skip, most), note_nothing)
 
 
 async def hand_out(who: Respondent, within: Transactions, skip: int, most: int) -> OpenPage:
-    """The same with a note that they went out to the person, which is not an impression."""
+    """The same, with a note that they were handed out to the person, which is not an impression."""
     now = datetime.now(UTC)
 
     async def note(db: AsyncSession, first: Situation | None, others: Sequence[Situation]) -> None:
@@ -78,7 +79,7 @@ async def hand_out(who: Respondent, within: Transactions, skip: int, most: int) 
 
 
 async def note_handed_out(db: AsyncSession, who: Respondent, some: Sequence[Situation], now: datetime) -> None:
-    """What they answer to these says then that they had them before."""
+    """So answers to these surveys later say that the person had them before."""
     news = [one for one in some if one.state.shown == "not_handed_out"]
     if news:
         await asking.hand_out(db, who.user_id, None, news, now)
@@ -101,7 +102,7 @@ async def _page(
 
 
 async def count(who: Respondent, within: Transactions) -> OpenCount:
-    """One statement in each workspace that asks them."""
+    """One statement in each workspace that asks the person."""
     now = datetime.now(UTC)
     found = [] if who.on_platform else [await _count(within.db, who, now)]
     async with within.inside(PLATFORM) as db:

@@ -1,6 +1,6 @@
 """Who is asked which survey, when, and why not: one table of cases. Pure.
 
-The queue, `respond`, the web prompt and *Why (not) asked?* all judge by it.
+The queue, `respond`, the web prompt and *Why (not) asked?* all use it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,10 +25,10 @@ _DONE = {
 }
 
 
-# Every call makes one of each for every published survey, and a dataclass takes eight times as long.
+# Every call makes one of each for every published survey, and making a dataclass takes eight times as long.
 class Offer(msgspec.Struct, frozen=True):
-    """One survey as it is now. `workspace` is where it lives; pacing is None when it is required; `needs` is what an app must be able
-    to show to be handed it (`question_details.ABILITIES`), which decides nothing about the portal."""
+    """One survey as it is now. `workspace` is where it was written; pacing is None when it is required; `needs` is what
+    an app must be able to show to get it (`question_details.ABILITIES`); the portal can show all."""
 
     workspace: str
     uid: UUID
@@ -47,9 +47,9 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 class PromptHistory(msgspec.Struct, frozen=True):
-    """What happened between one person and the survey's current version. `outcome` is that of the ledger, `opting_out.OF_ROUNDS` where
-    they opted out of an earlier round, None without a row;
-    `shown_in` the browser session whose prompt shows it; `handed_out_at` when an app first got it behind another one."""
+    """What happened between one person and the survey's current version. `outcome` is that of the ledger,
+    `opting_out.OF_ROUNDS` when they opted out of an earlier round, None without a row. `shown_in` is the browser
+    session whose prompt shows it; `handed_out_at` is when an app first got it behind another survey."""
 
     impressions: int = 0
     last_shown_at: datetime | None = None
@@ -60,7 +60,7 @@ class PromptHistory(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> Shown:
-        """How far it came to the person, for the evidence of what they say."""
+        """How far it came to the person; this is evidence for what they say."""
         if self.impressions:
             return "first"
         return "not_handed_out" if self.handed_out_at is None else "in_queue"
@@ -68,7 +68,7 @@ class PromptHistory(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A person who is asked: their user type, and the workspace they belong to."""
+    """A person who is asked: their user type and their workspace."""
 
     type: str
     workspace: str
@@ -76,7 +76,8 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The policy `optional_gap_hours` (0: off), and when the person was last shown which optional survey, in any workspace."""
+    """The policy `optional_gap_hours` (0 means off), and when the person last saw which optional survey, in any
+    workspace."""
 
     hours: int = 0
     shown: Mapping[UUID, datetime] = field(default_factory=dict)
@@ -87,7 +88,8 @@ _NO_GAP = Gap()
 
 @dataclass(frozen=True, slots=True)
 class PacingVerdict:
-    """`answerable`: `respond` takes it; `promptable`: it may be shown. `changes_at` is when this reason ends by itself."""
+    """`answerable`: `respond` accepts an answer; `promptable`: the survey may be shown. `changes_at` is when this
+    reason ends by itself."""
 
     answerable: bool
     promptable: bool
@@ -162,19 +164,19 @@ CASES = {
 def judge(  # noqa: PLR0917 - all that decides, and what its sentence calls them
     offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap, names: Names = BARE_KEYS
 ) -> PacingVerdict:
-    """The first case that holds. `now` has a zone; without `names` the sentence has keys."""
+    """The first case that holds. `now` has a zone; without `names` the sentence uses keys."""
     reason = _reason(offer, state, caller, now, gap)
     case, situation = CASES[reason], _Situation(offer, state, caller, now, gap, names)
     return PacingVerdict(case.answerable, case.promptable, reason, case.says(situation), case.until(situation))
 
 
 def is_promptable(offer: Offer, state: PromptHistory, caller: Caller, now: datetime, gap: Gap) -> bool:
-    """The same for hundreds of people at a time, without the reasons."""
+    """The same for hundreds of people at a time, without reasons."""
     return CASES[_reason(offer, state, caller, now, gap)].promptable
 
 
 def is_answerable(offer: Offer, state: PromptHistory, caller: Caller, now: datetime) -> bool:
-    """True when `respond` takes it; pacing and the gap never count for that."""
+    """True when `respond` accepts an answer; pacing and the gap never prevent it."""
     return CASES[_reason(offer, state, caller, now, _NO_GAP)].answerable
 
 
@@ -189,12 +191,12 @@ def _reason(offer: Offer, state: PromptHistory, caller: Caller, now: datetime, g
         return "over"
     if offer.user_types and caller.type not in offer.user_types:
         return "user_type"
-    # Blank is everyone; once it is filled, the platform's own people are asked only where `main` is in it.
+    # Blank means everyone. Otherwise the platform's own people are asked only if it contains `main`.
     if offer.tenants and caller.workspace not in offer.tenants:
         return "tenant"
     if state.outcome is not None:
         return "done"
-    # Required surveys know no pacing.
+    # Pacing never applies to required surveys.
     if offer.enforcement == "required":
         return "required"
     # Optional, and not now.
@@ -231,18 +233,18 @@ def _urgency(offer: Offer) -> tuple[bool, datetime, datetime, UUID]:
 
 
 def is_in_view(state: PromptHistory, session: int) -> bool:
-    """True when this browser session shows the item already and it was not put off since."""
+    """True when this browser session shows the item already and the person has not put it off since."""
     return state.shown_in == session and not is_put_off(state)
 
 
 def gives_way(shown: Offer, first: Offer | None) -> bool:
-    """True when what a session shows waits behind the first of the queue. Who closed an optional one did not act on it, and
-    must not miss a required one that becomes due after it."""
+    """True when what a session shows must wait behind the first of the queue. A person who closes an optional survey
+    has not answered it, and must not miss a required one that becomes due later."""
     return first is not None and (shown.enforcement, first.enforcement) == ("optional", "required")
 
 
 def is_put_off(state: PromptHistory) -> bool:
-    """True when it was snoozed after it was last shown; that snooze may be over by now."""
+    """True when it was snoozed after it was last shown; that snooze may have ended already."""
     return state.snoozed_until is not None and (
         state.last_shown_at is None or state.snoozed_until > state.last_shown_at
     )

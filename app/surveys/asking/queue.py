@@ -1,6 +1,6 @@
 """Who is asked now: the queue of one caller over both workspaces, impressions, and what the web prompt shows.
 
-Own workspace first, then the platform, one transaction after the other.
+The caller's own workspace comes first, then the platform, one transaction after the other.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,7 +23,7 @@ from app.surveys.item import Item
 from app.surveys.models import PromptState
 from app.surveys.words import DEFAULT_SNOOZE_HOURS, MOST_IN_QUEUE
 
-# Of one workspace: the first of the queue where it lives there, and what of the rest does.
+# Per workspace: the first of the queue if it is there, and the rest of the queue that is there.
 Note = Callable[[AsyncSession, Situation | None, Sequence[Situation]], Awaitable[None]]
 
 _first = insert(PromptState).values(
@@ -71,7 +71,8 @@ _handed_out = insert(PromptState).from_select(
     ),
 )
 _HAND_OUT = Compiled(_handed_out.on_conflict_do_update(index_elements=_KEY, set_=_again(_handed_out)))
-# Once per sign-in: sessions are numbered, and an older one that meets it again counts nothing. A snooze begins again.
+# Once per sign-in. Sessions are numbered, and an older one that shows it again counts nothing. A snooze starts this
+# again.
 _COUNT_ONCE = _first.on_conflict_do_update(
     index_elements=_KEY,
     set_={**_again(_first), "shown_in": _first.excluded.shown_in},
@@ -95,7 +96,8 @@ _SNOOZE = _put_off.on_conflict_do_update(
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The first few of the queue, most urgent first; `total` counts all that may be shown, before this call's impression."""
+    """The first surveys of the queue, most urgent first; `total` counts all that may be shown, before this call's
+    impression."""
 
     items: tuple[Item, ...]
     total: int
@@ -103,8 +105,8 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """What the prompt shows, None when nothing waits. It is `number` of `total`, those acted on included; `open` counts what the
-    person may answer now, whatever pacing says."""
+    """What the prompt shows, None when nothing is waiting. It is `number` of `total`, including those that were
+    answered; `open` counts what the person may answer now, without pacing."""
 
     item: Item | None
     number: int
@@ -114,15 +116,15 @@ class Current:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Every published survey of both workspaces as the caller stands to it; `line` is what may be shown, in order."""
+    """Every published survey of both workspaces, as it stands for the caller; `line` is what may be shown, in order."""
 
     situations: tuple[Situation, ...]
     line: tuple[Situation, ...]
 
 
 async def pending(who: Respondent, within: Transactions) -> Pending:
-    """Their queue; counts one impression of its first, and notes that the others went
-    out behind it."""
+    """The caller's queue. Counts one impression of its first survey, and notes that the others were handed out behind
+    it."""
     now = datetime.now(UTC)
 
     async def note(db: AsyncSession, first: Situation | None, others: Sequence[Situation]) -> None:
@@ -139,7 +141,8 @@ async def pending(who: Respondent, within: Transactions) -> Pending:
 async def current(who: Respondent, within: Transactions, *, counting: bool = True) -> Current:
     """What the prompt of this browser session shows.
 
-    It stays until it is acted on and counts one impression per sign-in; an optional one waits behind a required one.
+    It stays until the person acts on it, and counts one impression per sign-in; an optional survey waits behind a
+    required one.
     """
     now, session = datetime.now(UTC), who.session_id
 
@@ -157,21 +160,21 @@ async def current(who: Respondent, within: Transactions, *, counting: bool = Tru
 
 
 def open_ones(who: Respondent, known: Standing, now: datetime) -> list[Situation]:
-    """Every survey that they may answer now and their app can show, in the order of the queue, whatever pacing says."""
+    """Every survey that the caller may answer now and their app can show, in the order of the queue, without pacing."""
     shown = _shown_by(who, known.situations)
     return _in_order([one for one in shown if pacing.is_answerable(one.offer, one.state, who.caller, now)])
 
 
 async def count_impression(db: AsyncSession, user_id: int, shown: Situation, now: datetime) -> None:
-    """One more; others may count at the same time."""
+    """Adds one; others may count at the same time."""
     await _COUNT.row(driver(db), {**_key(user_id, shown), "now": now, "session": None})
 
 
 async def hand_out(
     db: AsyncSession, user_id: int, first: Situation | None, behind: Sequence[Situation], now: datetime
 ) -> None:
-    """One more impression of the first, and a note that the others went out behind it, by one statement; others may count at the same time.
-    In one order, so that two calls at once never wait for each other."""
+    """One statement counts an impression of the first, and notes that the others were handed out behind it; others may
+    count at the same time. Rows are taken in one order, so that two calls at once never wait for each other."""
     rows = sorted(
         [(one.id, one.offer.version, 0) for one in behind] + ([(first.id, first.offer.version, 1)] if first else [])
     )
@@ -181,18 +184,18 @@ async def hand_out(
 
 
 async def count_sign_in(db: AsyncSession, user_id: int, shown: Situation, now: datetime, session: int) -> None:
-    """One more, unless this browser session has counted already; remembers that it shows this one."""
+    """Adds one, unless this browser session has counted already; remembers that the session shows this survey."""
     await db.execute(_COUNT_ONCE, {**_key(user_id, shown), "now": now, "session": session})
 
 
 async def note_language(db: AsyncSession, met: Situation, item: Item) -> None:
-    """Where the person is the first to be shown this version in this language. From then on its texts are content."""
+    """Notes the language if the person is the first to see this version in it. From then on its texts are content."""
     if item.is_first_in:
         await languages_shown.note(db, met.id, item.version, item.language)
 
 
 async def snooze(db: AsyncSession, user_id: int, asked: Situation, now: datetime) -> datetime:
-    """Puts it off and returns until when; while it is put off already, the same instant again."""
+    """Puts it off and returns until when. If it is put off already, the same instant."""
     until = now + timedelta(hours=asked.offer.snooze_hours or DEFAULT_SNOOZE_HOURS)
     deadline: datetime | None = await db.scalar(_SNOOZE, {**_key(user_id, asked), "until": until, "now": now})
     return deadline or until
@@ -201,7 +204,7 @@ async def snooze(db: AsyncSession, user_id: int, asked: Situation, now: datetime
 async def meet(
     who: Respondent, within: Transactions, now: datetime, choose: Callable[[Standing], Sequence[Situation]], note: Note
 ) -> tuple[Standing, tuple[Item, ...]]:
-    """Reads both workspaces, and the words of what was chosen; notes it where it lives."""
+    """Reads both workspaces, and the words of what was chosen; notes the choice where the survey was written."""
     found: dict[int, Item] = {}
     own = None if who.on_platform else await _read(who, within.db, now)
     async with within.inside(PLATFORM) as db:
@@ -217,7 +220,8 @@ async def meet(
 async def _present(
     db: AsyncSession, chosen: Sequence[Situation], where: tuple[str, tuple[str, ...]], note: Note
 ) -> dict[int, Item]:
-    """The words of what lives in this workspace, in the languages of the person. A survey that went meanwhile is missing, and is not noted."""
+    """The words of the surveys of this workspace, in the person's languages. A survey that was removed meanwhile is
+    missing, and nothing is noted."""
     workspace, languages = where
     here = [one for one in chosen if one.offer.workspace == workspace]
     words = await items.read(db, [one.id for one in here], languages)
@@ -237,13 +241,13 @@ def _known(who: Respondent, now: datetime, *read: Published) -> Standing:
     every = tuple(chain.from_iterable(part.situations for part in read))
     gap = situations.gap(who.gap_hours, *read)
     caller = who.caller
-    # Lists, not generators: with two hundred surveys, a tenth of the whole call.
+    # Lists, not generators: with two hundred surveys, generators take a tenth of the whole call.
     asked = [one for one in _shown_by(who, every) if pacing.is_promptable(one.offer, one.state, caller, now, gap)]
     return Standing(every, tuple(_in_order(asked)))
 
 
 def _shown_by(who: Respondent, some: Sequence[Situation]) -> Sequence[Situation]:
-    """Those that their app, or the portal, can show."""
+    """The surveys that their app, or the portal, can show."""
     return some if who.can is None else [one for one in some if not one.offer.needs or who.can_show(one.offer.needs)]
 
 
@@ -253,7 +257,7 @@ def _in_order(some: Sequence[Situation]) -> list[Situation]:
 
 
 def _in_view(who: Respondent, known: Standing, now: datetime) -> Sequence[Situation]:
-    """What this session shows already and may still be answered; pacing no longer counts for it."""
+    """What this session shows already and may still be answered; pacing no longer matters for it."""
     shown = [one for one in known.situations if pacing.is_in_view(one.state, who.session_id)]
     no_gap = pacing.Gap()
     still = [one for one in shown if pacing.judge(one.offer, one.state, who.caller, now, no_gap).answerable]

@@ -1,4 +1,4 @@
-"""Who is asked, and the transactions in which that happens. Both come from the request, which no verb of this room knows."""
+"""Who is asked, and the transactions for it. Both come from the request, which no verb of this room knows."""
 
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
@@ -15,9 +15,9 @@ from app.surveys.asking.pacing import Caller
 
 @dataclass(frozen=True, slots=True)
 class Respondent:
-    """`session_id` is the number of their browser session, 0 with a token; `gap_hours` the policy of their own workspace; `can` is what
-    their app can show beside the first six types of questions (`question_details.ABILITIES`), None for the portal, which can all; `languages`
-    are tags of what they read, best first."""
+    """`session_id` is the number of their browser session, 0 with a token; `gap_hours` is the policy of their own
+    workspace; `can` is what their app can show beside the first six types of questions (`question_details.ABILITIES`),
+    None for the portal, which can show all; `languages` are tags of what they read, best first."""
 
     user_id: int
     caller: Caller
@@ -43,8 +43,8 @@ class Respondent:
 
 
 class Transactions(Protocol):
-    """`db` is one in the respondent's own workspace. Never are two open at once: `inside` another workspace and `alone` end it
-    first. After `alone`, `db` is closed until the request opens a new one."""
+    """`db` is a transaction in the respondent's own workspace. Two are never open at once: `inside` another workspace
+    and `alone` end it first. After `alone`, `db` is closed until the request opens a new one."""
 
     @property
     def parts(self) -> Parts: ...

@@ -1,5 +1,5 @@
-"""One answer to one survey, whether it came over the API or from the web prompt: the checks in their order, then
-the ledger, or a snooze. Who may, and whether the request can be read, is judged before this."""
+"""Records one answer to one survey, from the API or the web prompt: the checks in their order, then the ledger, or a
+snooze. Who may answer, and if the request can be read, is checked before this."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -46,8 +46,9 @@ Apart = tuple[tuple[Answered, ...], str | None]
 
 @dataclass(frozen=True, slots=True)
 class SentReply:
-    """What was sent. `version` and `content_hash` say which words the person saw, `language` in which language, None when the sender does not
-    tell. The portal sends options in the survey's own words whatever the person reads (`in_own_words`), an app as the person reads them."""
+    """What was sent. `version` and `content_hash` say which words the person saw, `language` in which language; None
+    when the sender does not say. The portal sends options in the survey's own words in any language (`in_own_words`),
+    an app sends them as the person reads them."""
 
     survey: UUID
     action: str
@@ -60,8 +61,8 @@ class SentReply:
 
 @dataclass(frozen=True, slots=True)
 class RespondResult:
-    """`version` is the recorded one. A snooze has `snoozed_until` alone, everything else all but that. `closing_html` is what the
-    author says after an answer to the words of now, None without it."""
+    """`version` is the recorded one. A snooze has only `snoozed_until`, everything else all but that. `closing_html` is
+    what the author says after an answer to the present words, None without it."""
 
     status: Literal["recorded", "already_recorded", "snoozed", "opted_out"]
     survey: UUID
@@ -75,7 +76,7 @@ class RespondResult:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A reply with its sender. `keys` open what the ledger holds."""
+    """A reply with its sender. `keys` open the ledger's sealed values."""
 
     who: Respondent
     reply: SentReply
@@ -84,7 +85,7 @@ class _Sent:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """What the reply says, else what the person reads."""
+        """The language in the reply, otherwise those of the person."""
         return (self.reply.language,) if self.reply.language else self.who.languages
 
     def given(self, questions: Sequence[ItemQuestion]) -> tuple[Given, ...]:
@@ -94,8 +95,8 @@ class _Sent:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """A reply that is to be recorded in the ledger of `workspace`. `apart` are answers that do not belong in there: those to an anonymous
-    survey."""
+    """A reply to be recorded in the ledger of `workspace`. `apart` are answers that must not be in the ledger: those to
+    an anonymous survey."""
 
     workspace: str
     met: Met
@@ -104,11 +105,12 @@ class _Due:
 
 
 async def respond(who: Respondent, within: Transactions, reply: SentReply, source: str) -> RespondResult:
-    """Records their reply. `source`: web or api. A recorded one is on the disk when this returns, and the transaction `within.db`
-    is over then.
+    """Records the reply. `source`: web or api. When this returns, the reply is on the disk, and the transaction
+    `within.db` has ended.
 
-    Raises InvalidBody, SurveyNotFound, VersionSuperseded, ActionNotAllowed and InvalidAnswers, in this order; the same reply once
-    more that names the version it was recorded for comes before all but the first.
+    Raises InvalidBody, SurveyNotFound, VersionSuperseded, ActionNotAllowed and InvalidAnswers, in this order. When the
+    same reply comes again and names the version for which it was recorded, it is accepted before all checks but the
+    first.
     """
     if wrong := answers.malformed(reply.answers):
         raise InvalidBody("Some answers can't be read.", details=wrong)
@@ -122,8 +124,8 @@ async def respond(who: Respondent, within: Transactions, reply: SentReply, sourc
 
 
 async def check(who: Respondent, within: Transactions, reply: SentReply, source: str) -> RespondResult | None:
-    """Refuses what `respond` would refuse of an answer, agreement or disagreement, and records nothing. The first receipt where the
-    same was recorded already."""
+    """Refuses what `respond` would refuse of an answer, agreement or disagreement, and records nothing. Returns the
+    first receipt if the same was recorded already."""
     if wrong := answers.malformed(reply.answers):
         raise InvalidBody("Some answers can't be read.", details=wrong)
     decided = await _decide(_Sent(who, reply, source, within.parts.keys), within)
@@ -179,8 +181,8 @@ def _names_other_words(reply: SentReply, met: Met) -> bool:
 
 
 async def _repeated(sent: _Sent, db: AsyncSession, met: Met, version: int | None) -> RespondResult | None:
-    """The first receipt, where this is the same reply to the same words of `version` once more. To an anonymous survey every reply is: what
-    was answered first is not known, and this must not tell."""
+    """The first receipt, when this is the same reply to the same words of `version` again. For an anonymous survey
+    every reply counts as the same: the first answer is not known, and this must not reveal it."""
     if version is None or not _may_be_recorded(met, version):
         return None
     first = await ledger.recorded(db, sent.keys, met.situation.id, version, sent.who.user_id)
@@ -191,12 +193,12 @@ async def _repeated(sent: _Sent, db: AsyncSession, met: Met, version: int | None
 
 
 def _may_be_recorded(met: Met, version: int) -> bool:
-    """Of the current version it was read already; of others only the ledger knows."""
+    """The current version was read already; only the ledger knows other versions."""
     return version != met.item.version or met.situation.state.outcome is not None
 
 
 async def _names_its_words(sent: _Sent, db: AsyncSession, met: Met, version: int) -> bool:
-    """True when the hash that the reply names, if any, is that of the words its first copy was recorded for."""
+    """True when the reply names no hash, or the hash of the words for which the first one was recorded."""
     named = sent.reply.content_hash
     if named is None or (version, named) == (met.item.version, met.item.content_hash):
         return True
@@ -227,7 +229,7 @@ def _entry(sent: _Sent, met: Met, given: tuple[Answered, ...], now: datetime) ->
 
 
 async def _record(sent: _Sent, within: Transactions, due: _Due) -> RespondResult:
-    """Of several at once, the first is recorded; the others are repetitions of it, or come too late."""
+    """Of several requests at once, the first is recorded; the others repeat it, or come too late."""
     worded = ledger.Worded({str(one.key): one.type for one in due.met.item.questions}, due.met.person, due.met.key)
     async with within.alone() as connection:
         recorded = await _write(sent, connection, due, worded)
@@ -244,7 +246,7 @@ async def _record(sent: _Sent, within: Transactions, due: _Due) -> RespondResult
 
 
 async def _write(sent: _Sent, connection: asyncpg.Connection, due: _Due, worded: ledger.Worded) -> RecordedEntry | None:
-    """With the ballot of an anonymous survey; None also where that was closed meanwhile."""
+    """Writes the reply, with the ballot of an anonymous survey. None also when that survey was closed meanwhile."""
     if due.apart is None:
         return await ledger.write(connection, due.workspace, sent.keys, due.entry, worded)
     ballot = await casting.cast(connection, due.workspace, sent.keys, due.entry, due.apart)
@@ -254,8 +256,8 @@ async def _write(sent: _Sent, connection: asyncpg.Connection, due: _Due, worded:
 
 
 async def _first(sent: _Sent, db: AsyncSession, due: _Due) -> RecordedEntry:
-    """What the person recorded before. Raises VersionSuperseded where they did not and the words changed, SurveyNotFound where the
-    version was closed."""
+    """What the person recorded before. Raises VersionSuperseded when there is nothing and the words changed,
+    SurveyNotFound when the version was closed."""
     try:
         return await ledger.winner(db, sent.keys, due.entry)
     except VersionSuperseded:
@@ -265,13 +267,13 @@ async def _first(sent: _Sent, db: AsyncSession, due: _Due) -> RecordedEntry:
 
 
 async def _wait_for_the_disk(within: Transactions) -> None:
-    """What another request appended a moment ago can be read before it is on the disk: no receipt is given before that."""
+    """Another request's row can be read a moment before it is on the disk, and no receipt may be given before that."""
     async with within.alone():
         pass
 
 
 def _says_the_same(first: RecordedEntry, sent: _Sent) -> bool:
-    """In any language that the words of the first have."""
+    """True when both say the same, in any language that the words of the first have."""
     if OUTCOME_OF.get(sent.reply.action) != first.outcome:
         return False
     given = sent.reply.answers

@@ -1,6 +1,6 @@
-"""What is stored between one person and the surveys: one SELECT for all that are published, one for a single one.
+"""What is stored between one person and the surveys: one SELECT for all published surveys, one for a single survey.
 
-The judging is pacing's.
+What follows from it: pacing.
 """
 
 from collections.abc import Iterable
@@ -39,7 +39,8 @@ from app.surveys.words import Shown
 
 
 class Situation(msgspec.Struct, frozen=True):
-    """One survey as it is now, and what happened between it and one person. `wording_id` is None until it is published."""
+    """One survey as it is now, and what happened between it and one person. `wording_id` is None until it is
+    published."""
 
     id: int
     offer: Offer
@@ -50,7 +51,7 @@ class Situation(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The published surveys of one workspace, in no order, and when the person was shown which optional one lately."""
+    """The published surveys of one workspace, in no order, and when the person lately saw which optional one."""
 
     situations: tuple[Situation, ...]
     shown: dict[UUID, datetime]
@@ -58,9 +59,9 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A single survey with its words, and the person's number and key in its workspace: the number None when it must
-    be given first, the key None when they have none. `is_noted` says whether every
-    app that was handed this version left a note of it."""
+    """A single survey with its words, and the person's number and key in its workspace: the number is None when it must
+    be given first, the key None when they have none. `is_noted` says whether every app that got this version left a
+    note of it."""
 
     situation: Situation
     item: Item
@@ -76,12 +77,12 @@ class Met:
 
 
 def _as_it_comes(array: KeyedColumnElement[Any]) -> Label[Any]:
-    """A list already: what SQLAlchemy would make of each, in every row, is the same list."""
+    """Tells SQLAlchemy that the value is a list already; otherwise it would make the same list again in every row."""
     return type_coerce(array, NullType()).label(array.name)
 
 
 _user = bindparam("user", type_=BigInteger)
-# The tables themselves: selecting a model's attributes costs twice as much for each row.
+# Tables, not models: selecting a model's attributes costs twice as much for each row.
 _number = people.number()
 _survey, _row, _state, _key = (kind.__table__ for kind in (Survey, Response, PromptState, PersonKey))
 _optional = _survey.alias("optional")
@@ -96,9 +97,9 @@ _recent = (
     .group_by(_optional.c.uid)
     .subquery("recent")
 )
-# One row even where nothing is published: what was shown spaces the surveys of the other workspace, too.
+# One row even when nothing is published: what was shown also spaces surveys of the other workspace.
 _lately = select(func.jsonb_object_agg(_recent.c.uid, _recent.c.at, type_=JSONB).label("shown")).subquery("lately")
-# In the order of the fields of Offer and PromptHistory: `_situation` makes each of a slice.
+# In the order of the fields of Offer and PromptHistory: `_situation` makes each from a slice.
 _OFFER = [
     _survey.c[name] if name not in ("user_types", "tenants", "needs") else _as_it_comes(_survey.c[name])
     for name in Offer.__struct_fields__[1:]
@@ -142,8 +143,8 @@ async def published(db: AsyncSession, user_id: int, now: datetime, gap_hours: in
 
 
 async def one(db: AsyncSession, user_id: int, uid: UUID, languages: Iterable[str] = ()) -> Met | None:
-    """The survey whatever its status, and its words; None when this workspace has none of that uid. `languages` are tags of what the
-    person reads, best first."""
+    """The survey in any status, and its words; None when this workspace has none with that uid. `languages` are tags of
+    what the person reads, best first."""
     row = await _ONE.row(driver(db), {"user": user_id, "uid": uid, "tags": candidates(languages)})
     if row is None:
         return None
@@ -153,7 +154,7 @@ async def one(db: AsyncSession, user_id: int, uid: UUID, languages: Iterable[str
 
 
 def gap(hours: int, *read: Published) -> Gap:
-    """What spaces optional surveys of all the workspaces that were read."""
+    """What spaces optional surveys, over all workspaces that were read."""
     return Gap(hours, {uid: at for one in read for uid, at in one.shown.items()})
 
 

@@ -1,4 +1,4 @@
-"""An act on the row of a survey: written, counted as a revision, and noted in the audit."""
+"""An act on the row of a survey: written, counted as a revision, and audited."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -16,12 +16,12 @@ from app.surveys.models import Invitation, Survey
 from app.webhooks import noting
 from app.webhooks.kinds import SURVEY_PUBLISHED
 
-# By which people are asked something new.
+# These change what people are asked.
 PUBLISHING = frozenset({"publish", "new_version", "round"})
 
 
 async def change(db: AsyncSession, actor: Actor, act: str, stored: Stored, values: dict[str, Any]) -> Stored:
-    """Counts the revision, so that forms opened before are stale; returns the survey as it is then."""
+    """Counts the revision, so that older forms are stale, and returns the survey as it is then."""
     values = {**values, "revision": stored.revision + 1, "updated_by": actor.name, "updated_at": func.now()}
     await db.execute(update(Survey).where(Survey.id == stored.id).values(values))
     if stored.definition.is_anonymous:
@@ -36,7 +36,8 @@ async def change(db: AsyncSession, actor: Actor, act: str, stored: Stored, value
 
 
 async def _move_mails(db: AsyncSession, stored: Stored, now: datetime) -> None:
-    """What waits for the start of the survey, or would now leave before it, waits for the new start."""
+    """When the start of the survey moves, mails that wait for it, or would now leave before it, wait for the new
+    start."""
     opens_at = max(now, stored.starts_at or now)
     theirs = and_(Invitation.survey_id == stored.id, Invitation.version == stored.version)
     waits = and_(Invitation.sent_at.is_(None), Invitation.dropped_at.is_(None))
@@ -45,7 +46,7 @@ async def _move_mails(db: AsyncSession, stored: Stored, now: datetime) -> None:
 
 
 async def _see_to_closing(db: AsyncSession, act: str) -> None:
-    """A version that is over is closed soon, and the schedule must know when the others end."""
+    """Has a version that ended closed soon, and tells the schedule when the others end."""
     looks.look_soon(db, workspace_of(db))
     if act in ("archive", "new_version", "round"):
         await jobs.request_after(db, "surveys_close")

@@ -81,14 +81,15 @@ class NeedsNewVersion(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """`differences` is empty where nothing was different; then nothing was written, unless a new version was asked for."""
+    """`differences` is empty when nothing was different; then nothing was written, unless a new version was asked
+    for."""
 
     stored: Stored
     differences: tuple[DefinitionDifference, ...]
 
 
 async def create(db: AsyncSession, actor: Actor, definition: Definition, ceiling: str) -> UUID:
-    """A draft with ids of its own, whatever ids its questions came with. Raises Forbidden, then Invalid."""
+    """A draft with ids of its own: ids that came with its questions are replaced. Raises Forbidden, then Invalid."""
     refuse_above(ceiling, definition.enforcement)
     without_keys = replace(definition, questions=tuple(replace(one, key=None) for one in definition.questions))
     return await _insert(db, actor, await _checked(db, without_keys, None), "create")
@@ -117,10 +118,10 @@ async def save(
     new_version: bool = False,
     ceiling: str,
 ) -> Saved:
-    """Saves over the revision that the author began from; None saves over any.
+    """Saves over the revision that the author began from; with None over any revision.
 
-    Raises Forbidden above the ceiling, NotFound, StaleForm, Conflict for a new version of what is not published, Invalid, and
-    NeedsNewVersion.
+    Raises Forbidden above the ceiling, NotFound, StaleForm, Conflict for a new version of an unpublished survey,
+    Invalid, and NeedsNewVersion.
     """
     refuse_above(ceiling, definition.enforcement)
     stored = await lock(db, uid)
@@ -136,10 +137,10 @@ async def save(
 
 
 async def publish(db: AsyncSession, actor: Actor, uid: UUID, now: datetime, ceiling: str) -> bool:
-    """Returns whether anything changed: a published one stays as it is, an archived one comes back with its answers.
+    """True when something changed: a published survey stays as it is, an archived one comes back with its answers.
 
-    An anonymous one that was archived comes back as its next version: what was closed stays closed. Raises Forbidden above the ceiling,
-    NotFound, Invalid for what can't be asked.
+    An archived anonymous survey comes back as its next version, because its closed version stays closed. Raises
+    Forbidden above the ceiling, NotFound, Invalid for what can't be asked.
     """
     refuse_above(ceiling)
     stored = await lock(db, uid)
@@ -160,8 +161,7 @@ async def publish(db: AsyncSession, actor: Actor, uid: UUID, now: datetime, ceil
 
 
 async def archive(db: AsyncSession, actor: Actor, uid: UUID) -> bool:
-    """People are no longer asked; answers stay. Returns whether anything changed. Raises NotFound, Conflict for a
-    draft."""
+    """People are no longer asked; answers stay. True when something changed. Raises NotFound, Conflict for a draft."""
     stored = await lock(db, uid)
     refuse_archiving_a_draft(stored)
     if stored.status == "archived":
@@ -171,7 +171,8 @@ async def archive(db: AsyncSession, actor: Actor, uid: UUID) -> bool:
 
 
 async def delete(db: AsyncSession, actor: Actor, uid: UUID) -> None:
-    """A draft goes without a trace but the audit's. Raises Forbidden above the ceiling, NotFound, Conflict for anything else."""
+    """Deletes a draft; only the audit keeps a trace. Raises Forbidden above the ceiling, NotFound, Conflict for a
+    survey that is no draft."""
     ceiling = await ceiling_of(db)
     refuse_above(ceiling)
     stored = await lock(db, uid)
@@ -188,13 +189,13 @@ def refuse_archiving_a_draft(stored: Stored) -> None:
 
 
 def refuse_deleting_what_was_asked(stored: Stored) -> None:
-    """Raises Conflict for anything but a draft without responses."""
+    """Raises Conflict unless it is a draft without responses."""
     if stored.status != "draft" or stored.answered:
         raise Conflict("Only a draft can be deleted; what was published can be archived.")
 
 
 async def people_to_ask_again(db: AsyncSession, uid: UUID) -> int:
-    """How many people a new version would ask again: those in the ledger with the current one."""
+    """How many people a new version would ask again: those with a row in the ledger for the current one."""
     statement = (
         select(func.count())
         .select_from(Response)
@@ -205,7 +206,7 @@ async def people_to_ask_again(db: AsyncSession, uid: UUID) -> int:
 
 
 async def _checked(db: AsyncSession, definition: Definition, stored: Stored | None) -> Definition:
-    """Tidied, with the keys that are this survey's; every other question gets a new one. Raises Invalid."""
+    """Tidied, with the keys of this survey's questions; every other question gets a new key. Raises Invalid."""
     tidied = tidy(definition)
     found = [*problems(tidied), *await _unknown_audience(db, tidied, stored)]
     if tidied.split == "tenant" and workspace_of(db) != PLATFORM:
@@ -218,7 +219,8 @@ async def _checked(db: AsyncSession, definition: Definition, stored: Stored | No
 
 
 async def _own_keys(db: AsyncSession, definition: Definition, stored: Stored) -> set[UUID | None]:
-    """Of the questions that are there, and of all that ever were published: one that comes back keeps its id."""
+    """The keys of the present questions, and of all that were ever published: a question that comes back keeps its
+    id."""
     known = {one.key for one in stored.questions}
     if known.issuperset(one.key for one in definition.questions if one.key):
         return known
@@ -227,7 +229,7 @@ async def _own_keys(db: AsyncSession, definition: Definition, stored: Stored) ->
 
 
 async def _unknown_audience(db: AsyncSession, definition: Definition, stored: Stored | None) -> list[FieldError]:
-    """A type or tenant that was deleted stays where it stood: a filter never becomes empty by that."""
+    """A deleted type or tenant stays in a filter that has it, so that a filter never becomes empty by a deletion."""
     had = stored.definition if stored else None
     types = set(definition.user_types) - set(had.user_types if had else ())
     tenants = set(definition.tenants) - set(had.tenants if had else ())
@@ -248,8 +250,8 @@ def _listed(words_: set[str]) -> str:
 async def _refuse_unasked(
     db: AsyncSession, stored: Stored, wanted: Definition, met: frozenset[str], *, new_version: bool
 ) -> None:
-    """What people are being asked must stay something to ask, and what they answered must stay what they answered. `met` are the other languages
-    in which they met it."""
+    """Refuses changes that leave a published survey without something to ask, or change what people answered. `met` are
+    the other languages in which they saw it."""
     now = datetime.now(UTC)
     found = anonymity.fixed(stored.definition, wanted) if stored.published_at else []
     if stored.status == "published":

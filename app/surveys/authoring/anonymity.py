@@ -1,4 +1,4 @@
-"""The rules of anonymous surveys, as far as an author meets them: what they refuse, and what stays fixed. Pure."""
+"""The rules of anonymous surveys for their author: what is refused, and what can't change. Pure."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,7 +10,7 @@ from app.surveys import words
 if TYPE_CHECKING:
     from app.surveys.authoring.definition import Definition
 
-# Of fewer people, an answer says too much about each.
+# With fewer people, an answer says too much about each of them.
 FEWEST_PEOPLE: Final = 10
 FIELDS: Final = ("anonymity", "split")
 _AGREES: Final = "An agreement needs the name of the person. Remove the Agreement question, or make the survey named."
@@ -25,7 +25,7 @@ _OVER: Final = "This version is over and its results are shown, so its end can't
 
 
 def problems(definition: "Definition") -> Iterator[FieldError]:
-    """What keeps a tidied definition from being saved."""
+    """Why a tidied definition can't be saved."""
     if definition.anonymity not in words.ANONYMITIES:
         yield FieldError("anonymity", f"Choose one of {', '.join(words.ANONYMITIES)}.")
     elif definition.is_anonymous and definition.agreement:
@@ -39,7 +39,7 @@ def problems(definition: "Definition") -> Iterator[FieldError]:
 
 
 def unaskable(definition: "Definition") -> list[FieldError]:
-    """What keeps a checked definition from being asked."""
+    """Why a checked definition can't be asked."""
     # A round has an end of its own.
     is_open = definition.ends_at is None and definition.repeat is None
     return [FieldError("ends_at", _NEEDS_END)] if definition.is_anonymous and is_open else []
@@ -53,14 +53,15 @@ def too_few(definition: "Definition", people: int) -> list[FieldError]:
 
 
 def fixed(was: "Definition", wanted: "Definition") -> list[FieldError]:
-    """What a survey that was ever published can't change."""
+    """What can't change in a survey that was ever published."""
     return [FieldError(one, _FIXED) for one in FIELDS if getattr(was, one) != getattr(wanted, one)]
 
 
 def closed_end(
     was: "Definition", wanted: "Definition", now: datetime, round_ends_at: datetime | None = None
 ) -> list[FieldError]:
-    """An end that has passed stays, within a version that is published. `round_ends_at` is that of a version which is a round."""
+    """The end of a published version stays once it has passed. `round_ends_at` is that of a version which is a
+    round."""
     ends_at, new_end = round_ends_at or was.ends_at, wanted.ends_at or round_ends_at
     is_over = was.is_anonymous and ends_at is not None and ends_at <= now
     return [FieldError("ends_at", _OVER)] if is_over and new_end != ends_at else []

@@ -1,4 +1,5 @@
-"""Whom a survey addresses: how many active accounts, asked yet or not, and what people call their types and workspaces."""
+"""Whom a survey addresses: how many active accounts (asked already or not), and the names of their types and
+workspaces."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -16,7 +17,7 @@ THE_PLATFORM = "the platform itself"
 
 
 async def size(db: AsyncSession, *definitions: Definition) -> int:
-    """How many people any of the surveys asks."""
+    """How many people are asked by at least one of the surveys."""
     people = select(func.count()).select_from(User).where(addressed(workspace_of(db), *definitions))
     return await db.scalar(people) or 0
 
@@ -29,8 +30,8 @@ async def sizes(db: AsyncSession, definition: Definition) -> dict[str, int]:
 
 
 def addressed(workspace: str, *definitions: Definition) -> ColumnElement[bool]:
-    """The accounts that any of the surveys asks. A tenant's survey asks that tenant's people, the platform's those of its
-    `tenants`, or of every workspace where that is blank."""
+    """The accounts that at least one of the surveys asks. A tenant's survey asks that tenant's people; the platform's
+    asks those of its `tenants`, or of every workspace when that is blank."""
     audiences = {(one.user_types, one.tenants if workspace == PLATFORM else ()) for one in definitions}
     asked = or_(false(), *(_addressed(types, tenants) for types, tenants in sorted(audiences)))
     gone = select(Tenant.key).where(~Tenant.active)
@@ -40,12 +41,13 @@ def addressed(workspace: str, *definitions: Definition) -> ColumnElement[bool]:
 
 
 def _addressed(types: Collection[str], tenants: Collection[str]) -> ColumnElement[bool]:
-    """What is blank means everyone."""
+    """A blank part means everyone."""
     return and_(User.type.in_(types) if types else true(), User.workspace.in_(tenants) if tenants else true())
 
 
 def names_in(workspace: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
-    """What `named` reads, as two parts of another statement: the labels of the workspace's user types, and all tenants."""
+    """What `named` reads, as two parts of another statement: the labels of the workspace's user types, and all
+    tenants."""
     tenants = select(func.jsonb_object_agg(Tenant.key, Tenant.name)).scalar_subquery()
     return labels_in(workspace).label("type_names"), tenants.label("tenant_names")
 
@@ -55,5 +57,5 @@ def named(types: Mapping[str, str] | None, tenants: Mapping[str, str] | None) ->
 
 
 async def names(db: AsyncSession) -> Names:
-    """Of the transaction's workspace. One SELECT."""
+    """The names in the transaction's workspace. One SELECT."""
     return named(*(await db.execute(select(*names_in(workspace_of(db))))).one())

@@ -1,4 +1,4 @@
-"""What keeps a text of a definition from being stored, in words at its field. Pure."""
+"""Why a text of a definition can't be stored, in words at its field. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,8 @@ from app.texts import trimmed
 
 
 def lines(field: str, texts: Sequence[str], what: str) -> Iterator[FieldError]:
-    """Of options or rows (`what`, in the singular): so many at most, each once. One message a field is enough."""
+    """Checks options or rows (`what`, in the singular): their number, and that each is there once. Returns one message
+    for each field."""
     if len(texts) > words.MOST_OPTIONS:
         yield FieldError(field, f"At most {words.MOST_OPTIONS} {what}s; these are {len(texts):,}.")
     elif repeated := [one for one, times in Counter(texts).items() if times > 1]:
@@ -28,7 +29,7 @@ def line(field: str, value: str, longest: int, *, needed: str = "") -> Iterator[
 
 
 def html(field: str, markup: str) -> Iterator[FieldError]:
-    """Of a message or closing words."""
+    """Checks a message or closing words."""
     if content.too_much_to_read(markup) and len(markup) <= content.LONGEST_RAW:
         yield FieldError(field, f"There is too much markup in here: at most {content.MOST_MARKUP:,} tags. Simplify it.")
     else:
@@ -36,7 +37,8 @@ def html(field: str, markup: str) -> Iterator[FieldError]:
 
 
 def sanitised(markup: str) -> str:
-    """Left as it is where it can't be read; `html` says why. It is measured as it is stored, in NFC."""
+    """Sanitised HTML; unreadable HTML is returned as it is, and `html` says why. Its length is measured as it is
+    stored, in NFC."""
     markup = trimmed(markup)
     if content.too_much_to_read(markup) or content.unkeepable(markup):
         return markup
@@ -46,7 +48,7 @@ def sanitised(markup: str) -> str:
 def text(field: str, value: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
     if content.unkeepable(value):
         yield FieldError(field, "The text has characters that can't be stored. Type it again.")
-    elif needed and not any(map(str.isprintable, value)):  # a zero-width space is no title
+    elif needed and not any(map(str.isprintable, value)):  # A zero-width space is no title.
         yield FieldError(field, needed)
     elif len(value) > longest:
         yield FieldError(field, f"At most {longest:,} characters; this has {len(value):,}.")

@@ -1,4 +1,4 @@
-"""What a tenant's authors may make. Archiving lies within every ceiling."""
+"""What a tenant's authors may make. Archiving is always allowed."""
 
 from sqlalchemy import ColumnElement, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -12,7 +12,7 @@ FULL = "full"
 
 
 async def ceiling_of(db: AsyncSession) -> str:
-    """`none`, `optional` or `full` of the transaction's workspace."""
+    """`none`, `optional` or `full`, for the transaction's workspace."""
     workspace = workspace_of(db)
     return FULL if workspace == PLATFORM else await db.scalar(select(ceiling_in(workspace))) or "none"
 
@@ -25,7 +25,7 @@ def ceiling_in(workspace: str) -> ColumnElement[str]:
 
 
 def refuse_above(ceiling: str, *enforcements: str) -> None:
-    """Raises Forbidden where surveys of one of these enforcements lie above the ceiling."""
+    """Raises Forbidden when surveys with one of these enforcements are above the ceiling."""
     if ceiling == "none":
         raise Forbidden(
             "This workspace can't make surveys: its authoring ceiling is “none”. The platform can raise it."

@@ -18,7 +18,7 @@ from app.texts import trimmed
 TAGS: Final = frozenset({"p", "br", "strong", "em", "u", "s", "ul", "ol", "li", "blockquote", "h3", "h4", "a", "code"})
 DROPPED_WITH_CONTENT: Final = frozenset({"script", "style"})
 REL: Final = "noopener noreferrer nofollow"
-# What is longer or more marked up is refused unread: parsing takes time that grows faster than the text.
+# Longer text, or text with more markup, is refused unread: parsing time grows faster than the text.
 LONGEST_RAW: Final = 30_000
 MOST_MARKUP: Final = 1000
 _LONG_TAG = re.compile(r"<[a-zA-Z/][^<>]{2500}")
@@ -28,20 +28,20 @@ _MARKED = re.compile(r"<(/?)([a-z][a-z0-9]*)((?:\"[^\"]*\"|'[^']*'|[^>\"'])*)>")
 _MARKUP = re.compile(r"[<>&]")
 _LONG_REFERENCE = re.compile(r"&(?=#[0-9]{8})")
 _UNKEEPABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-# A message whose cleaned form still changes when cleaned again is kept as plain text.
+# A message whose cleaned form changes when cleaned again is kept as plain text.
 _MOST_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Sanitised:
-    """`stripped` names what was taken away, each once: "<script>", "onclick of <p>", "link to javascript:…"."""
+    """`stripped` names what was removed, each once: "<script>", "onclick of <p>", "link to javascript:…"."""
 
     html: str
     stripped: tuple[str, ...]
 
 
 class WordedQuestion(Protocol):
-    """A question as far as its words go."""
+    """The words of a question."""
 
     @property
     def label(self) -> str: ...
@@ -58,7 +58,7 @@ class WordedQuestion(Protocol):
 
 
 def unkeepable(text: str) -> bool:
-    """True when it holds control characters other than line break and tab, or half a surrogate pair."""
+    """True for text with control characters other than line break and tab, or half a surrogate pair."""
     return _UNKEEPABLE.search(text) is not None
 
 
@@ -68,7 +68,7 @@ def too_much_to_read(message: str) -> bool:
 
 
 def sanitise(message: str) -> Sanitised:
-    """The message with the allowed markup alone, in NFC. Sanitising the result again changes nothing."""
+    """The message with only the allowed markup, in NFC. Sanitising the result again changes nothing."""
     stripped: dict[str, None] = {}
     current = _normal(message)
     if not _MARKUP.search(current):
@@ -104,8 +104,8 @@ def canonical(
     anonymity: str = "named",
     split: str | None = None,
 ) -> str:
-    """The RFC 8785 text that the content hash is of. Message and closing words are sanitised; what came after the first
-    version of this form stands in it only where a survey has it, so that older content keeps its hash."""
+    """The RFC 8785 text whose hash is the content hash. Message and closing words are sanitised. What was added after
+    the first version of this form is present only when a survey has it, so that older content keeps its hash."""
     every = tuple(questions)
     asked: list[dict[str, Any]] = [
         {
@@ -134,7 +134,7 @@ def canonical(
 
 
 def _translated(by_tag: Mapping[str, SurveyTexts], questions: Sequence[WordedQuestion]) -> dict[str, Any]:
-    """By language; the questions that have texts in it by their numbers, from 1, since this form holds no ids."""
+    """By language; questions with texts in it by their numbers, from 1, because this form has no ids."""
     found = {}
     for tag, texts in by_tag.items():
         numbered = {
@@ -161,7 +161,7 @@ def _clean(message: str, stripped: dict[str, None]) -> str:
         if tag != "a" or name not in ("href", "title", "rel"):
             stripped[f"{name} of <{tag}>"] = None
             return False
-        # The scheme must be spelled out: whatever a browser makes of entities and blanks before it never counts.
+        # The scheme must be spelled out. What a browser makes of entities and blanks before it does not count.
         if name == "href" and not _LINK.fullmatch(value):
             stripped[f"link to {value[:60]}"] = None
             return False
@@ -174,7 +174,7 @@ def _clean(message: str, stripped: dict[str, None]) -> str:
         strip=True,
         filters=[_without_scripts, _with_rel],
     )
-    # Python refuses to read a number of thousands of digits, and the sanitiser asks it to.
+    # Python refuses to read a number with thousands of digits, and the sanitiser asks it to.
     cleaned: str = cleaner.clean(_LONG_REFERENCE.sub("&amp;", message))
     return cleaned
 
@@ -193,7 +193,7 @@ def _with_rel(source: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if token["type"] == "StartTag" and token["name"] == "a":
             kept = token["data"]
             names = [name for name in ((None, "href"), (None, "title")) if name in kept]
-            # A value between single quotes would come out with its ampersands escaped once more.
+            # A value in single quotes would come out with its ampersands escaped twice.
             values = {name: kept[name].replace('"', "&quot;") for name in names}
             token["data"] = {**values, (None, "rel"): REL} if (None, "href") in kept else values
         yield token

@@ -18,16 +18,16 @@ from app.surveys.rounds.repeats import Repeat
 from app.surveys.translations import DEFAULT, QuestionTexts, SurveyTexts
 from app.texts import trimmed
 
-# Times outside of it can't be told in every zone.
+# Times outside of it do not exist in every zone.
 YEARS: Final = (1970, 9998)
 _MOST_TOLD: Final = 3
-# Sanitised, both by the same rules.
+# Both are sanitised by the same rules.
 HTML_FIELDS: Final = ("message", "closing_html")
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionDefinition:
-    """`key` is its id for life; None until it is first saved. `options` are in the order in which they are shown;
+    """`key` is its permanent id; None until it is first saved. `options` are in the order in which they are shown;
     `translations` are the texts of other languages by their tags."""
 
     key: UUID | None
@@ -41,10 +41,12 @@ class QuestionDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """`split` is the group of people that an anonymous answer keeps, None for none. `message` and `closing_html`, the author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing that is None has its default,
-    and is always None in a required survey. `language` is the tag of the texts here; `translations`, in a tidied one, has every other language
-    in which there is a text, be it of a question alone. With `repeat`, its
-    rounds have windows of their own, and it has none; `remind_days` is after how many days people are reminded."""
+    """`split` is the group of people that an anonymous answer keeps, None for none. `message` and `closing_html`, the
+    author's words after an answer, are HTML; `starts_at` and `ends_at` are aware; a blank audience is everyone. Pacing
+    of None means the default, and is always None in a required survey. `language` is the tag of the texts here;
+    `translations`, in a tidied definition, has every other language with a text, even of a single question. With
+    `repeat`, each round has its own window, and the definition has none; `remind_days` is after how many days people
+    are reminded."""
 
     title: str
     type: str
@@ -69,7 +71,7 @@ class Definition:
 
     @property
     def content(self) -> str:
-        """The canonical text of what people are asked; of a tidied definition."""
+        """The canonical text of what people are asked, for a tidied definition."""
         return content.canonical(
             title=self.title,
             message=self.message,
@@ -105,8 +107,8 @@ def checked(definition: Definition) -> Definition:
 
 
 def refusal(what: str, found: list[FieldError], called: Callable[[str], str] | None = None) -> Invalid:
-    """One line that names the first problems, and all of them at their fields. `called` names a field, else people's words
-    for it do; a name may be anything that stood in a file."""
+    """One line with the first problems, and all problems at their fields. `called` names a field; by default with
+    people's words for it. In a file, a name may be anything."""
     called = called or name_of
     told = "; ".join(f"{called(one.field)}: {one.message.removesuffix('.')}" for one in found[:_MOST_TOLD])
     more = f" And {len(found) - _MOST_TOLD} more." if len(found) > _MOST_TOLD else ""
@@ -114,7 +116,8 @@ def refusal(what: str, found: list[FieldError], called: Callable[[str], str] | N
 
 
 def tidy(definition: Definition) -> Definition:
-    """As it is stored: texts in NFC and trimmed, message and closing words sanitised, an agreement required, pacing where it belongs."""
+    """The stored form: texts in NFC and trimmed, message and closing words sanitised, an agreement required, pacing
+    only where it applies."""
     required = definition.enforcement == "required"
     questions = tuple(_tidy_question(one, place) for place, one in enumerate(definition.questions))
     return replace(
@@ -152,7 +155,7 @@ def _pace(value: int | None, default: int, required: bool) -> int | None:  # noq
 
 
 def problems(definition: Definition) -> list[FieldError]:
-    """What keeps a tidied definition from being saved, each at its field: "title", "questions.0.label" and so on."""
+    """Why a tidied definition can't be saved, each problem at its field: "title", "questions.0.label" and so on."""
     return [
         *line("title", definition.title, words.LONGEST_TITLE, needed="Give the survey a title."),
         *_one_of("type", definition.type, words.TYPES),
@@ -227,7 +230,7 @@ def _window(starts_at: datetime | None, ends_at: datetime | None) -> Iterator[Fi
 
 
 def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
-    """What keeps a checked definition from being published."""
+    """Why a checked definition can't be published."""
     found = unaskable(definition)
     found += repeat_rules.over(definition, now)
     if definition.ends_at and definition.ends_at <= now:
@@ -236,7 +239,7 @@ def unpublishable(definition: Definition, now: datetime) -> list[FieldError]:
 
 
 def unaskable(definition: Definition) -> list[FieldError]:
-    """What keeps a checked definition from being asked at all, whenever that is."""
+    """Why a checked definition can't be asked at any time."""
     found = [] if definition.questions else [FieldError("questions", "Add at least one question.")]
     found += anonymity.unaskable(definition)
     for number, one in enumerate(definition.questions):

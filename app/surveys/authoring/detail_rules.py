@@ -1,4 +1,4 @@
-"""The rules for the details of a question: which type takes which, their bounds, and what a condition may ask about. Pure."""
+"""The rules for the details of a question: which type has which, their bounds, and what a condition may name. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ from app.texts import trimmed
 if TYPE_CHECKING:
     from app.surveys.authoring.definition import QuestionDefinition
 
-# Which types of questions take a detail; `page` and `show_if` have rules of their own.
+# Which types of questions have a detail; `page` and `show_if` have rules of their own.
 TAKEN_BY: Final = {
     "low_label": question_types.WITH_ENDS,
     "high_label": question_types.WITH_ENDS,
@@ -35,7 +35,7 @@ _CALLED: Final = {
 
 
 def tidy(details: QuestionDetails, *, first: bool) -> QuestionDetails:
-    """As they are stored: texts in NFC and trimmed, whole numbers as int. The first question begins a page anyway."""
+    """The stored form: texts in NFC and trimmed, whole numbers as int. The first question always begins a page."""
     if details == NO_DETAILS:
         return NO_DETAILS
     return replace(
@@ -52,7 +52,7 @@ def tidy(details: QuestionDetails, *, first: bool) -> QuestionDetails:
 
 
 def _tidy_number(number: decimals.Number | None) -> decimals.Number | None:
-    """One that can't be kept stays as it is; `problems` says why."""
+    """A number that can't be stored stays as it is; `problems` says why."""
     exact = decimals.exact(number)
     return number if exact is None else exact
 
@@ -63,7 +63,7 @@ def _tidy_condition(condition: Condition) -> Condition:
 
 
 def of_type(details: QuestionDetails, kind: str) -> QuestionDetails:
-    """Without what a question of this type does not take: a form keeps what was typed for another type."""
+    """Without details that a question of this type does not have: a form may keep what was typed for another type."""
     left = {name: getattr(NO_DETAILS, name) for name, types in TAKEN_BY.items() if kind not in types}
     condition = None if kind == "agreement" else details.show_if
     return replace(details, **left, show_if=condition)
@@ -135,7 +135,8 @@ def _condition(
 
 
 def answers_of(question: "QuestionDefinition") -> tuple[int | str, ...]:
-    """What a condition can name of a question, in the order in which people see it; nothing where it has no such list."""
+    """The answers of a question that a condition can name, in the order in which people see them; empty when it has no
+    such list."""
     match question.type:
         case "star_rating":
             return tuple(range(1, words.MOST_STARS + 1))

@@ -15,7 +15,7 @@ from app.surveys.authoring.field_names import name_of
 from app.surveys.rounds.repeats import Repeat
 
 _CONTENT: Final = frozenset({"title", "message", "closing_html", "type", "enforcement", "anonymity", "split"})
-# Its language is the name of the texts, which stay: it counts as content only where there are others to choose from.
+# Its language names the texts, which stay. So it counts as content only when people can choose another language.
 _CORRECTABLE: Final = frozenset({"title", "message", "closing_html", "language"})
 _PLAIN: Final = (
     "title",
@@ -52,8 +52,9 @@ _Placed = tuple[Sequence[QuestionDefinition], QuestionDefinition]
 
 @dataclass(frozen=True, slots=True)
 class DefinitionDifference:
-    """`field` is where the form shows it, `name` what people call it; `content` says whether people are asked something else,
-    `correction` whether a version that has answers may take it, `language` in whose translation it is, "" for the survey's own texts."""
+    """`field` is where the form shows it, `name` what people call it; `content` says whether people are asked something
+    else, `correction` whether a version with answers may take it, `language` in which translation it is, "" for the
+    survey's own texts."""
 
     field: str
     name: str
@@ -65,13 +66,14 @@ class DefinitionDifference:
 
 
 def compare(old: Definition, new: Definition, names: words.Names = words.BARE_KEYS) -> tuple[DefinitionDifference, ...]:
-    """Of two tidied definitions, in the order of the form; an audience by `names`."""
+    """Compares two tidied definitions, in the order of the form; shows an audience by `names`."""
     return (*_fields(old, new, names), *_questions(old.questions, new.questions), *_translations(old, new))
 
 
 def merge(then: Definition, typed: Definition, now: Definition) -> tuple[Definition, frozenset[str]]:
-    """What a form shows that was opened over `then` and finds `now`: what was typed, and the new values in the fields that were
-    left alone. The questions are one field. Second: the fields that both sides changed, each to something else."""
+    """What a form shows that was opened over `then` and finds `now`: what was typed, and the new values in the fields
+    that the author did not change. All questions are one field. Second: the fields that both sides changed, to
+    different values."""
     fields = (*_PLAIN, "questions", "translations")
     alone = {field for field in fields if _to_seconds(getattr(typed, field)) == _to_seconds(getattr(then, field))}
     contested = {
@@ -83,8 +85,8 @@ def merge(then: Definition, typed: Definition, now: Definition) -> tuple[Definit
 
 
 def need_new_version(old: Definition, new: Definition, shown: Collection[str] = ()) -> tuple[DefinitionDifference, ...]:
-    """What a version with answers can't take: everything but corrections, and any change of content where people agree to it. `shown` are
-    the languages, beside its own, in which people met it: the texts of others may change."""
+    """What a version with answers can't take: everything except corrections, and any change of content of an agreement.
+    `shown` are the languages, beside its own, in which people saw it: the texts of others may change."""
     agreed = old.agreement or new.agreement
     met = (one for one in compare(old, new) if not one.language or one.language in shown)
     return tuple(one for one in met if one.content and (agreed or not one.correction))
@@ -115,7 +117,7 @@ def _to_seconds(value: Any) -> Any:
 
 
 def _messages(before: str, after: str) -> tuple[str, str]:
-    """Without markup, unless the markup is the difference."""
+    """Compared without markup, unless only the markup differs."""
     plain = plain_text(before), plain_text(after)
     return plain if plain[0] != plain[1] else (before, after)
 
@@ -155,7 +157,7 @@ def _questions(old: Sequence[QuestionDefinition], new: Sequence[QuestionDefiniti
 
 
 def _order(questions: Sequence[QuestionDefinition], others: set[UUID | None]) -> list[UUID]:
-    """The keys of those that stand in both."""
+    """The keys of questions that are in both."""
     return [one.key for one in questions if one.key is not None and one.key in others]
 
 
@@ -169,7 +171,7 @@ def _parts(number: int, old: QuestionDefinition, new: QuestionDefinition) -> Ite
 
 
 def _conditions(number: int, old: _Placed, new: _Placed) -> Iterator[DefinitionDifference]:
-    """A condition that asks about the same question as before stays the same, wherever that stands by now."""
+    """A condition on the same question as before counts as unchanged, wherever that question is now."""
     if _asked(*old) != _asked(*new):
         field = f"questions.{number}.show_if"
         before, after = (showing.sentence(among, one.details.show_if) or _ALWAYS for among, one in (old, new))

@@ -1,4 +1,4 @@
-"""What people call the fields of a definition, for the errors at them. Pure."""
+"""What people call the fields of a definition, for messages at them. Pure."""
 
 from typing import Final
 
@@ -43,7 +43,7 @@ _REPEAT: Final = {
 
 
 def name_of(field: str) -> str:
-    """A field as people call it: "Title", "Question 2, options", "Translation (de): Question 2, options"."""
+    """The name that people use: "Title", "Question 2, options", "Translation (de): Question 2, options"."""
     first, *rest = field.split(".")
     if first == "translations" and rest:
         return f"Translation ({rest[0]})" + (f": {name_of('.'.join(rest[1:]))}" if rest[1:] else "")

@@ -1,5 +1,8 @@
-"""The translations in a survey's file: `translations: {tag: {title, message, closing_html, questions: {id: {…}}}}`, where an id is what
-the question has as its own `question` in that file. Pure."""
+"""The translations in a survey's file. Pure.
+
+`translations: {tag: {title, message, closing_html, questions: {id: {…}}}}`, where an id is the question's own
+`question` in that file.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,15 +42,15 @@ class FileTexts(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class FileLanguage:
-    """The texts of one language: around the questions, and of these by what the file calls them."""
+    """The texts of one language: those around the questions, and those of questions by their names in the file."""
 
     around: FileTexts
     questions: dict[str, FileQuestionTexts]
 
 
 def read(given: Mapping[str, Any], names: Sequence[str | None]) -> dict[str, FileLanguage]:
-    """By language. `names` are what the file calls its questions. Raises InvalidBody with every key that is wrong, among them a language
-    that is there twice and a question that the file does not have."""
+    """By language. `names` are the file's names of its questions. Raises InvalidBody with every key that is wrong, such
+    as a language that is there twice or a question that the file does not have."""
     wrong: list[FieldError] = []
     found, seen = {}, set()
     for tag, told in given.items():
@@ -71,7 +74,7 @@ def read(given: Mapping[str, Any], names: Sequence[str | None]) -> dict[str, Fil
 
 
 def _fitted(kind: type[B], told: Any, at: str, wrong: list[FieldError]) -> B | None:
-    """As `fitted`, with what is wrong put to the other things that are."""
+    """As `fitted`, but adds what is wrong to the other problems."""
     if not isinstance(told, dict):
         wrong.append(FieldError(at, "Give an object."))
         return None
@@ -83,7 +86,7 @@ def _fitted(kind: type[B], told: Any, at: str, wrong: list[FieldError]) -> B | N
 
 
 def around(by_tag: Mapping[str, FileLanguage]) -> dict[str, SurveyTexts]:
-    """What stands around the questions, by language."""
+    """The texts around the questions, by language."""
     every = {tag: one.around for tag, one in by_tag.items()}
     return {tag: SurveyTexts(one.title or "", one.message or "", one.closing_html or "") for tag, one in every.items()}
 
@@ -91,7 +94,7 @@ def around(by_tag: Mapping[str, FileLanguage]) -> dict[str, SurveyTexts]:
 def given(
     by_tag: Mapping[str, FileLanguage], names: Sequence[str | None], questions: Sequence[QuestionDefinition]
 ) -> tuple[QuestionDefinition, ...]:
-    """The questions of the file, each with its texts. Where two have one name, the first is meant, as in conditions."""
+    """The questions of the file, each with its texts. If two have one name, the first is meant, as in conditions."""
     texts: dict[int, dict[str, QuestionTexts]] = {}
     for tag, one in by_tag.items():
         for name, told in one.questions.items():
@@ -110,7 +113,7 @@ def _texts(told: FileQuestionTexts) -> QuestionTexts:
 
 
 def written(definition: Definition, names: Sequence[str | None]) -> dict[str, Any]:
-    """As a file holds them, of a tidied definition; `names` are what its questions are called there."""
+    """A tidied definition's translations as a file holds them; `names` are the questions' names there."""
     found = {}
     for tag, texts in definition.translations.items():
         asked = {

@@ -1,6 +1,5 @@
-"""A survey as a file: strict JSON in, and out. What it may hold is judged by app.surveys.authoring.definition;
-whether its question ids are kept, by app.surveys.authoring.actions.
-"""
+"""A survey as a file: strict JSON in, and out. What it may hold: app.surveys.authoring.definition. If its question ids
+are kept: app.surveys.authoring.actions."""
 
 import codecs
 import re
@@ -27,14 +26,14 @@ if TYPE_CHECKING:
     from app.surveys.authoring.stored import Stored
 
 FORMAT: Final = "muster.survey/1"
-# What an export says besides; it belongs to that survey and to that moment, so reading passes over it.
+# An export also says these; they belong to that survey and moment, so reading ignores them.
 EXPORTED: Final = ("survey", "workspace", "status", "version", "content_hash", "published_at", "exported_at")
-LARGEST_FILE: Final = 8 * 1024 * 1024  # bytes: everything at its bound, every character escaped
+LARGEST_FILE: Final = 8 * 1024 * 1024  # In bytes: everything at its limit, every character escaped.
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
 
 
 class _Condition(msgspec.Struct, forbid_unknown_fields=True):
-    """`question` is what an earlier question of the file has as its own `question`."""
+    """`question` is the `question` of an earlier question in the file."""
 
     question: str
     values: list[int | str]
@@ -90,9 +89,9 @@ class _File(msgspec.Struct):
 
 
 def read(raw: bytes) -> Definition:
-    """The definition in a file, not yet checked. An id that is not a UUID is no id of ours: its question is a new one.
+    """The definition in a file, not yet checked. An id that is not a UUID is not ours, so its question is a new one.
 
-    Raises Invalid, with every key that is wrong, unknown or missing by its name.
+    Raises Invalid, with the name of every key that is wrong, unknown or missing.
     """
     if len(raw) > LARGEST_FILE:
         raise Invalid("The file is too large to be a survey.")
@@ -106,7 +105,7 @@ def read(raw: bytes) -> Definition:
 
 
 def from_document(document: dict[str, Any]) -> Definition:
-    """As `read`, of decoded JSON."""
+    """As `read`, from decoded JSON."""
     try:
         file = fitted(_File, {key: value for key, value in document.items() if key not in EXPORTED})
     except InvalidBody as wrong:
@@ -159,7 +158,7 @@ def _question(one: _Question, details: QuestionDetails) -> QuestionDefinition:
 
 
 def _details(place: int, one: _Question, places: dict[str, int]) -> QuestionDetails:
-    """Raises Invalid for a condition that names no question of the file."""
+    """Raises Invalid for a condition on a question that the file does not have."""
     condition = None
     if one.show_if:
         asked = places.get(one.show_if.question)
@@ -186,7 +185,7 @@ def _instant(field: str, text: str | None) -> datetime | None:
         if _INSTANT.fullmatch(text):
             return datetime.fromisoformat(text)
     except ValueError:
-        pass  # a 13th month, a 25th hour
+        pass  # A 13th month, a 25th hour.
     raise _wrong(field, "Give a time in UTC such as 2026-12-01T08:00:00Z.")
 
 
@@ -199,7 +198,7 @@ def _repeat(given: _Repeat | None) -> Repeat | None:
                 given.every, given.open_days, date.fromisoformat(given.starts_on), days=given.days, times=given.times
             )
     except ValueError:
-        pass  # a 13th month, a 30th of February
+        pass  # A 13th month, a 30th of February.
     raise _wrong("repeat.starts_on", "Give a day such as 2026-12-01.")
 
 
@@ -213,7 +212,7 @@ def _refusal(found: list[FieldError]) -> Invalid:
 
 
 def document(definition: Definition) -> dict[str, Any]:
-    """The definition as JSON, always in the same order. Details stand only where a question uses them."""
+    """The definition as JSON, always in the same order. A detail is present only when a question uses it."""
     names = _names(definition.questions)
     return {
         "format": FORMAT,
@@ -251,7 +250,8 @@ def document(definition: Definition) -> dict[str, Any]:
 
 
 def _names(questions: Sequence[QuestionDefinition]) -> list[str | None]:
-    """The ids of the questions; where a condition or a translation names one that was never saved, a word that is not an id stands for it."""
+    """The ids of the questions. If a condition or a translation names a question that was never saved, a word that is
+    not an id stands for it."""
     named = {one.details.show_if.question for one in questions if one.details.show_if}
     named |= {number for number, one in enumerate(questions, 1) if one.translations}
     return [
@@ -268,7 +268,7 @@ def _written(details: QuestionDetails, names: Sequence[str | None]) -> dict[str,
 
 
 def export(stored: "Stored", now: datetime) -> dict[str, Any]:
-    """The file of a stored survey, with what was known of it then."""
+    """The file of a stored survey, with what was known about the survey at that time."""
     return {
         **document(stored.definition),
         "survey": str(stored.uid),

@@ -1,4 +1,4 @@
-"""What acts on a survey changed, written into the audit, and read from it again for a form that has become stale."""
+"""Writes what acts on a survey changed into the audit, and reads it from there for a form that has become stale."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ SUBJECT: Final = "survey"
 
 @dataclass(frozen=True, slots=True)
 class ChangedSince:
-    """What a survey was at an earlier revision, and what is different now."""
+    """A survey at an earlier revision, and what is different now."""
 
     then: Definition
     differences: Sequence[DefinitionDifference]
 
 
 async def note(db: AsyncSession, actor: audit.Actor, act: str, before: Stored | None, after: Stored | None) -> None:
-    """One audit row with what is different, or with everything where a survey comes or goes."""
+    """One audit row with what is different, or with everything when a survey was made or deleted."""
     was, is_now = _facts(before), _facts(after)
     names = [name for name in (was or is_now or {}) if was is None or is_now is None or was[name] != is_now[name]]
     either = after or before
@@ -67,7 +67,7 @@ async def changed_since(db: AsyncSession, stored: Stored, revision: int) -> Chan
 
 
 async def _facts_at(db: AsyncSession, stored: Stored, revision: int) -> dict[str, Any]:
-    """Of what changed since, the values at that revision: the oldest `before` of each."""
+    """The values at that revision of what changed since: the oldest `before` of each."""
     later = AuditEntry.after["revision"].astext.cast(Integer) > revision
     statement = (
         select(AuditEntry.before)
@@ -87,7 +87,7 @@ async def _facts_at(db: AsyncSession, stored: Stored, revision: int) -> dict[str
 
 
 def _life(was: Mapping[str, Any], stored: Stored) -> list[DefinitionDifference]:
-    """Published, archived or given a new version meanwhile."""
+    """True when it was published, archived or given a new version meanwhile."""
     found = []
     if was.get("status", stored.status) != stored.status:
         before, after = words.STATUSES[was["status"]], words.STATUSES[stored.status]

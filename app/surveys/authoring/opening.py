@@ -1,6 +1,5 @@
-"""Rounds of surveys that repeat: which round a version belongs to, and the opening of the next one, as the next version with the same
-content. Which day that is: app.surveys.rounds.calendar.
-"""
+"""Rounds of repeating surveys: which round a version belongs to, and opening the next round, as the next version with
+the same content. On which days rounds open: app.surveys.rounds.calendar."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +43,7 @@ class Repeating:
 
 
 async def repeating(db: AsyncSession) -> list[Repeating]:
-    """Those of this workspace. One SELECT over few rows, by an index of their own."""
+    """The repeating surveys of this workspace. One SELECT over few rows, by an index of its own."""
     statement = select(Survey.uid, Survey.repeat, Survey.rounds_after).where(
         Survey.rounds_after.is_not(None), Survey.status == "published", Survey.deleted_at.is_(None)
     )
@@ -53,9 +52,11 @@ async def repeating(db: AsyncSession) -> list[Repeating]:
 
 
 async def open_due(db: AsyncSession, uid: UUID, now: datetime) -> int | None:
-    """Publishes the round that is due, and returns its version. None when none is, or when the ceiling of today leaves it out.
+    """Publishes the round that is due, and returns its version. None when none is due, or when the present ceiling
+    forbids it.
 
-    Each round opens once, however many ask: the row is held, and says which round was the last. Raises NotFound.
+    Each round opens once, however many workers try: the row is locked, and holds which round was the last. Raises
+    NotFound.
     """
     stored = await lock(db, uid)
     repeat, after = stored.definition.repeat, stored.rounds_after
@@ -74,7 +75,7 @@ async def open_due(db: AsyncSession, uid: UUID, now: datetime) -> int | None:
 
 
 async def _hindrance(db: AsyncSession, stored: Stored) -> str | None:
-    """Why no round opens: the ceiling of today, or too few people for an anonymous survey."""
+    """Why no round opens: the present ceiling, or too few people for an anonymous survey."""
     try:
         refuse_above(await ceiling_of(db), stored.definition.enforcement)
     except Forbidden as refused:
@@ -98,7 +99,7 @@ async def _values(db: AsyncSession, stored: Stored, opens: Round, version: int, 
 
 
 async def _leave_out(db: AsyncSession, stored: Stored, opens: Round, why: str) -> None:
-    """Says so in the audit and among the rounds; the next round is tried again."""
+    """Notes the missed round in the audit and among the rounds; the next round is tried again."""
     await db.execute(update(Survey).where(Survey.id == stored.id).values(rounds_after=opens.day))
     await db.execute(insert(SurveyRound).values(survey_id=stored.id, left_out=why, **_facts(opens)))
     told = {"day": opens.day.isoformat(), "why": why}
@@ -110,9 +111,10 @@ def _facts(opens: Round) -> dict[str, Any]:
 
 
 async def begin(db: AsyncSession, stored: Stored, repeat: Repeat | None, version: int, now: datetime) -> dict[str, Any]:
-    """What a version has in its row that a person publishes: the window of its round, and that later rounds open by themselves.
+    """The values in the row of a version that a person publishes: the window of its round, and that later rounds open
+    by themselves.
 
-    A version that comes back from the archive stays in its round. Raises Invalid where all rounds are over.
+    A version that comes back from the archive stays in its round. Raises Invalid when all rounds have ended.
     """
     if repeat is None:
         return {"rounds_after": None, **({"rounds_from": None} if version != stored.version else {})}
@@ -127,8 +129,9 @@ async def begin(db: AsyncSession, stored: Stored, repeat: Repeat | None, version
 
 
 def stop(stored: Stored, wanted: Definition) -> dict[str, Any]:
-    """What a save changes about rounds: later ones no longer open by themselves, since only what a publisher published is asked again.
-    A version whose survey stops repeating keeps the window of its round, unless the author gives it another one."""
+    """The values that a save changes: later rounds no longer open by themselves, because only what a person published
+    may be asked again. When a survey stops repeating, its version keeps the window of its round, unless the author
+    gives it another one."""
     blank = wanted.starts_at is None and wanted.ends_at is None
     if stored.definition.repeat and not wanted.repeat and blank:
         return {"rounds_after": None, "starts_at": stored.starts_at, "ends_at": stored.ends_at}
@@ -142,6 +145,6 @@ async def _day_of(db: AsyncSession, survey_id: int, version: int) -> date | None
 
 
 async def rounds_of(db: AsyncSession, survey_id: int, most: int) -> Sequence[SurveyRound]:
-    """The last ones, the newest first."""
+    """The last rounds, newest first."""
     newest = select(SurveyRound).where(SurveyRound.survey_id == survey_id).order_by(SurveyRound.id.desc())
     return (await db.scalars(newest.limit(most))).all()

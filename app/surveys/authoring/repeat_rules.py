@@ -1,4 +1,4 @@
-"""What a survey that repeats may hold, and until when it can be published. Pure."""
+"""The rules for a repeating survey, and until when it can be published. Pure."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,6 +27,6 @@ def problems(definition: "Definition") -> Iterator[FieldError]:
 
 
 def over(definition: "Definition", now: datetime) -> list[FieldError]:
-    """What keeps it from being published."""
+    """Why it can't be published."""
     is_over = definition.repeat is not None and calendar.is_over(definition.repeat, now)
     return [FieldError("repeat.times", ALL_OVER)] if is_over else []

@@ -15,7 +15,8 @@ from app.surveys.translations import written_all
 
 
 def columns(definition: Definition) -> dict[str, Any]:
-    """Of the row in `surveys`; of a tidied definition. The window of a survey that repeats is written by its rounds."""
+    """The columns of the row in `surveys`, for a tidied definition. A repeating survey gets its window from its
+    rounds."""
     not_here = ("questions", "starts_at", "ends_at") if definition.repeat else ("questions",)
     values = {name: getattr(definition, name) for name in Definition.__dataclass_fields__ if name not in not_here}
     values["repeat"] = repeats.written(definition.repeat)
@@ -32,7 +33,7 @@ def columns(definition: Definition) -> dict[str, Any]:
 
 
 async def write_questions(db: AsyncSession, survey_id: int, definition: Definition) -> None:
-    """The rows as the definition has them. Every question has its key."""
+    """Writes the rows of the definition's questions. Every question has its key."""
     keys = [one.key for one in definition.questions]
     await db.execute(delete(Question).where(Question.survey_id == survey_id, Question.key.not_in(keys)))
     rows = [
@@ -57,7 +58,7 @@ async def write_questions(db: AsyncSession, survey_id: int, definition: Definiti
 
 
 async def wording(db: AsyncSession, uid: UUID, version: int, definition: Definition) -> int:
-    """The row of these exact words; appended once, since nothing of the ledger changes."""
+    """The row of these exact words. It is appended once, because nothing in the ledger changes."""
     keys = [str(one.key) for one in definition.questions]
     same = {
         "survey_uid": uid,

@@ -1,4 +1,4 @@
-"""Surveys to begin from: ready-made definitions for what is asked most often. An author changes what does not fit. Pure."""
+"""Ready-made definitions to begin from, for what is asked most often. An author changes what does not fit. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Reads a survey as it is stored now, and holds it while somebody changes it."""
+"""Reads a survey as it is stored now, and locks it while somebody changes it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ from app.surveys.translations import question_texts, survey_texts
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """`responses` counts the ledger's rows of this version. `published_at` is the first publish of this version, None before;
-    `definition.questions` have their keys. `starts_at` and `ends_at` are the window of this version, also where a round gave it; `rounds_after`
-    and `rounds_from` are as in `Survey`."""
+    """`responses` counts the ledger's rows of this version. `published_at` is the first publish of this version, None
+    before; `definition.questions` have their keys. `starts_at` and `ends_at` are the window of this version, even when
+    a round gave it; `rounds_after` and `rounds_from` are as in `Survey`."""
 
     workspace: str
     id: int
@@ -65,7 +65,7 @@ async def load(db: AsyncSession, uid: UUID) -> Stored:
 
 
 async def load_all(db: AsyncSession, ids: Sequence[int]) -> list[Stored]:
-    """Those of them that are there, in the order of their ids. Two statements."""
+    """Those that exist, in the order of their ids. Two statements."""
     return await _read(db, among(Survey.id, ids), Survey.deleted_at.is_(None))
 
 
@@ -83,16 +83,17 @@ async def _read(db: AsyncSession, *which: ColumnElement[bool]) -> list[Stored]:
 
 
 async def lock(db: AsyncSession, uid: UUID) -> Stored:
-    """As `load`, held until the transaction ends: other saves wait, and so does the record of an answer. Raises NotFound.
+    """As `load`, locked until the transaction ends: other saves wait, and so does recording an answer. Raises NotFound.
 
-    The lock comes before the reading, in a statement of its own: what waited for a lock would count what was there before.
+    The lock is taken in a statement before the reading. A statement that waits for a lock would count what was there
+    before.
     """
     if await db.scalar(select(Survey.id).where(*_there(uid)).with_for_update()) is None:
         raise _missing()
     return await load(db, uid)
 
 
-# A save before in the same transaction went past the session's own objects.
+# An earlier save in the same transaction did not change the session's own objects.
 _FRESH: dict[str, Any] = {"populate_existing": True}
 
 
@@ -122,7 +123,7 @@ def _stored(workspace: str, row: Survey, responses: int, questions: tuple[Questi
         category=row.category,
         user_types=tuple(row.user_types),
         tenants=tuple(row.tenants),
-        # Of a survey that repeats they are the window of a round, which no author wrote.
+        # For a repeating survey these are the window of a round, which no author wrote.
         starts_at=None if row.repeat else row.starts_at,
         ends_at=None if row.repeat else row.ends_at,
         snooze_hours=row.snooze_hours,

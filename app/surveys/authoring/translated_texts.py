@@ -1,6 +1,7 @@
-"""Every text of a survey that can be translated, one by one under a name, beside what it is in another language. Pure.
+"""Every text of a survey that can be translated, one by one under a name, beside its translation. Pure.
 
-A name is `title`, `message` or `closing_html`, or a part of a question with its id: `label-<id>`, `options-<id>-<place from 0>`.
+A name is `title`, `message` or `closing_html`, or a part of a question with its id: `label-<id>`, `options-<id>-<place
+from 0>`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +25,7 @@ _PARTS: Final = {"low_label": "Low end", "high_label": "High end"}
 
 @dataclass(frozen=True, slots=True)
 class TranslatableText:
-    """`source` in the survey's own language, `text` in the other one, "" where it is missing."""
+    """`source` in the survey's own language, `text` in the other one, "" when it is missing."""
 
     name: str
     called: str
@@ -44,14 +45,14 @@ class TranslatableText:
 
 @dataclass(frozen=True, slots=True)
 class TextGroup:
-    """Texts that stand together: those around the questions, or those of one question."""
+    """Texts of one group: those around the questions, or those of one question."""
 
     called: str
     texts: tuple[TranslatableText, ...]
 
 
 def groups(definition: Definition, tag: str) -> tuple[TextGroup, ...]:
-    """Of a stored definition. A text that the survey does not have is left out."""
+    """The groups of a stored definition. A text that the survey does not have is left out."""
     around = TextGroup("Around the questions", tuple(_around(definition, tag)))
     asked = (TextGroup(f"Question {n}", tuple(_of(one, tag))) for n, one in enumerate(definition.questions, 1))
     return around, *asked
@@ -107,7 +108,7 @@ def _typed(question: QuestionDefinition, typed: Mapping[str, str]) -> QuestionTe
 
 
 def name_at(definition: Definition, field: str) -> str:
-    """The name of the text that an error at `translations.<tag>.…` is about, "" for the language as a whole."""
+    """The name of the text at the error path `translations.<tag>.…`, "" for the language as a whole."""
     parts = field.split(".")[2:]
     if len(parts) != 3:  # noqa: PLR2004 - questions, number, part
         return ".".join(parts)
@@ -117,8 +118,8 @@ def name_at(definition: Definition, field: str) -> str:
 
 
 def merged(then: Definition, typed: Mapping[str, str], now: Definition, tag: str) -> dict[str, str]:
-    """What was typed over `then`, by its names, where somebody else saved `now`, by the names of that: texts that were left alone are the
-    new ones."""
+    """What was typed over `then` when somebody else has saved `now`, under the names of `now`: texts that the person
+    did not change are the new ones."""
     known = {name: one.text for name, one in texts_of(then, tag).items()}
     was, is_typed = _moved(then, known, now, tag), _moved(then, {**known, **typed}, now, tag)
     return {
@@ -127,6 +128,7 @@ def merged(then: Definition, typed: Mapping[str, str], now: Definition, tag: str
 
 
 def _moved(then: Definition, texts: Mapping[str, str], now: Definition, tag: str) -> dict[str, str]:
-    """Texts by the names of `then`, by those of `now`: an option or a row that is still there keeps its text wherever it stands."""
+    """Moves texts from the names of `then` to those of `now`: an option or a row that still exists keeps its text at
+    its new place."""
     over = with_translations(now, with_texts(then, tag, texts))
     return {name: one.text for name, one in texts_of(over, tag).items()}

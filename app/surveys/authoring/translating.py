@@ -1,4 +1,4 @@
-"""What a definition without translations, such as the editor's form, takes over from the survey that it is saved over. Pure."""
+"""Which translations stay when the editor's form, which has none, is saved over a survey. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from app.surveys.translations import QuestionTexts
 
 
 def with_translations(typed: Definition, stored: Definition) -> Definition:
-    """The typed definition with the translations that are stored; a question that stays keeps its own."""
+    """The typed definition with the stored translations; a question that stays keeps its own."""
     before = {one.key: one for one in stored.questions}
     questions = tuple(
         replace(one, translations=carried(before[one.key], one)) if one.key in before else one
@@ -22,8 +22,8 @@ def with_translations(typed: Definition, stored: Definition) -> Definition:
 
 
 def carried(before: QuestionDefinition, now: QuestionDefinition) -> dict[str, QuestionTexts]:
-    """The translations of a question that somebody changed in its own language: an option or a row that is still there keeps its
-    translation wherever it stands now, a new one has none. What the new type does not take is left behind."""
+    """The translations of a question that somebody changed in its own language: an option or a row that still exists
+    keeps its translation at its new place, a new one has none. What the new type does not have is dropped."""
     return tidy_question({one: _carried(before, now, texts) for one, texts in before.translations.items()})
 
 

@@ -9,12 +9,12 @@ from app.surveys.translations import NO_SURVEY_TEXTS, NO_TEXTS
 
 _AROUND = ("title", "message", "closing_html")
 _ASKED = ("label", "options", "low_label", "high_label", "rows")
-# As in the survey's own language: a version with answers may take these, unless people agree to it.
+# As in the survey's own language: a version with answers may take these, unless it is an agreement.
 _CORRECTABLE = frozenset({*_AROUND, "label"})
 
 
 class TranslationDifference(NamedTuple):
-    """One text of one language; `is_html` where markup may be the only difference."""
+    """One text of one language; `is_html` when only the markup may differ."""
 
     language: str
     field: str
@@ -26,7 +26,7 @@ class TranslationDifference(NamedTuple):
 
 
 def compare(old: Definition, new: Definition) -> Iterator[TranslationDifference]:
-    """A language that comes or goes is one difference; a question that does is none here."""
+    """A language that was added or removed is one difference; a question that was is none here."""
     for tag in sorted({*old.translations, *new.translations}):
         field = f"translations.{tag}"
         if tag not in old.translations:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.surveys.authoring.definition import QuestionDefinition
 
 MOST_LANGUAGES: Final = 30
-# Of all translations together, in characters: a file with everything at its bound can still be read.
+# All translations together, in characters. So a file with everything at its limit can still be read.
 MOST_TRANSLATED: Final = 200_000
 NO_TAG: Final = "Give the tag of a language, such as de, pt-BR or zh-Hant."
 ENDS: Final = ("low_label", "high_label")
@@ -25,7 +25,7 @@ LISTS: Final = {"options": "option", "rows": "row"}
 def tidy_survey(
     translations: Mapping[str, SurveyTexts], questions: Iterable["QuestionDefinition"]
 ) -> dict[str, SurveyTexts]:
-    """As they are stored, of tidied questions: a language that has a text anywhere stands here, one without any is gone."""
+    """The stored form, for tidied questions: it has each language with a text, and no others."""
     tidied = {tag_of(one) or one: _tidy_texts(texts) for one, texts in translations.items()}
     used = {one for question in questions for one in question.translations}
     kept = used | {one for one, texts in tidied.items() if texts != NO_SURVEY_TEXTS}
@@ -37,7 +37,7 @@ def _tidy_texts(texts: SurveyTexts) -> SurveyTexts:
 
 
 def tidy_question(translations: Mapping[str, QuestionTexts]) -> dict[str, QuestionTexts]:
-    """Texts in NFC and trimmed; a language without a text is gone."""
+    """Texts in NFC and trimmed, without languages that have no text."""
     tidied = {tag_of(one) or one: _tidy_question(texts) for one, texts in translations.items()}
     return {one: tidied[one] for one in sorted(tidied) if tidied[one] != NO_TEXTS}
 
@@ -53,7 +53,7 @@ def _tidy_question(texts: QuestionTexts) -> QuestionTexts:
 
 
 def _tidy_list(texts: Sequence[str]) -> tuple[str, ...]:
-    """A missing one keeps its place; an empty value is not a list."""
+    """A missing text keeps its place; an empty value is not a list."""
     tidied = tuple(map(trimmed, texts))
     return tidied if any(tidied) else ()
 
@@ -61,7 +61,7 @@ def _tidy_list(texts: Sequence[str]) -> tuple[str, ...]:
 def problems(
     language: str, translations: Mapping[str, SurveyTexts], questions: Sequence["QuestionDefinition"]
 ) -> Iterator[FieldError]:
-    """What is wrong with the languages of a tidied definition, at "language" and below "translations"."""
+    """Problems with the languages of a tidied definition, at "language" and below "translations"."""
     if tag_of(language) is None:
         yield FieldError("language", NO_TAG)
     if len(translations) > MOST_LANGUAGES:

@@ -1,7 +1,7 @@
-"""What an author typed or pasted as a message, turned into the markup that messages have. Pure.
+"""Turns what an author typed or pasted as a message into the markup of messages. Pure.
 
-Only the editor's form does this, and only to a message that somebody changed there. Files, the APIs and stored messages keep
-what they say, so that a consent that was not touched keeps its bytes and its hash.
+Only the editor's form does this, and only to a message that somebody changed there. Files, the APIs and stored messages
+keep their bytes, so that an unchanged consent keeps its hash.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Final
 from app.surveys.authoring.content import too_much_to_read
 from app.texts import trimmed
 
-# Other names of what a message may have, as word processors and web pages write it.
+# Other elements for allowed markup, as word processors and web pages write them.
 _ALIKE: Final = {
     "b": "strong",
     "i": "em",
@@ -30,7 +30,7 @@ _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 
 
 def typed_message(text: str) -> str:
-    """The message with `<b>` as `<strong>` and its like, and with blank lines as paragraphs; not yet sanitised."""
+    """The message with `<b>` as `<strong>` and similar, and with blank lines as paragraphs; not yet sanitised."""
     text = trimmed(text)
     if too_much_to_read(text):
         return text
@@ -40,6 +40,6 @@ def typed_message(text: str) -> str:
 
 
 def _paragraph(part: str) -> str:
-    """A part between blank lines, as a paragraph where it is not markup of blocks already."""
+    """Makes a part between blank lines a paragraph, unless it consists of blocks already."""
     lines = part.replace("\n", "<br>\n")
     return part if _BLOCK.search(part) else f"<p>{lines}</p>"

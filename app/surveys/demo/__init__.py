@@ -1,1 +1,1 @@
-"""Demo surveys with invented people and answers, and how all of it leaves again."""
+"""Demo surveys with invented people and answers, and how they are removed."""

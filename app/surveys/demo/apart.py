@@ -1,4 +1,5 @@
-"""The demo's anonymous survey. It is over and closed, so that removing the demo leaves no answer behind that could be of real people."""
+"""The demo's anonymous survey. It is over and closed, so that removing the demo leaves no answers behind that might be
+of real people."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -41,14 +42,14 @@ TEAM_SPIRIT: Final = DemoSurvey(
     published=(38,),
     answered_until=(24,),
     share=0.55,
-    # Few, so that they stand among the others.
+    # Few, so that they do not hide the others.
     shares=(("client", 0.12),),
     weights=((8, 22, 45, 25), (4, 10, 24, 40, 22), (40, 20, 15, 35), ()),
 )  # fmt: skip
 
 
 def placed(survey: DemoSurvey, now: datetime) -> DemoSurvey:
-    """With the end of an anonymous one, which was when people answered it last."""
+    """With the end of an anonymous survey, which is when people last answered it."""
     if not survey.definition.is_anonymous:
         return survey
     ends_at = now - timedelta(days=survey.answered_until[-1])
@@ -56,14 +57,15 @@ def placed(survey: DemoSurvey, now: datetime) -> DemoSurvey:
 
 
 async def publish(db: AsyncSession, actor: Actor, uid: UUID, at: datetime) -> None:
-    """As an author would, without a look at its audience: the accounts of invented people are not active, so they do not count."""
+    """As an author would, without checking its audience: the accounts of invented people are not active, so they do not
+    count."""
     stored = await lock(db, uid)
     wording_id = await definition_rows.wording(db, stored.uid, stored.version, stored.definition)
     await change(db, actor, "publish", stored, {"status": "published", "published_at": at, "wording_id": wording_id})
 
 
 async def append(db: AsyncSession, keys: KeyRing, entry: Entry, asked: Definition) -> RecordedEntry:
-    """What somebody answered: to an anonymous survey, taking part in the ledger and the rest on a ballot."""
+    """What somebody answered. For an anonymous survey the ledger gets the participation, and a ballot the rest."""
     if not asked.is_anonymous or not entry.answers:
         return await ledger.append(db, keys, entry)
     group = await casting.group_of(db, entry.user_id, asked.split)

@@ -28,7 +28,7 @@ class DemoPerson:
 
 
 def people(number: int, workspace: str) -> list[DemoPerson]:
-    """The first `number` invented people of a workspace, 240 at most."""
+    """The first `number` invented people of a workspace; there are 240."""
     pairs = [(first, last) for last in _LAST for first in _FIRST][:number]
     return [
         DemoPerson(f"{first} {last}", f"{first}.{last}.{workspace}@{DOMAIN}".lower(), _KINDS[place % len(_KINDS)])
@@ -38,10 +38,11 @@ def people(number: int, workspace: str) -> list[DemoPerson]:
 
 @dataclass(frozen=True, slots=True)
 class DemoSurvey:
-    """A survey and its life, in days before the demo is made: when each version was published, until when people answered it,
-    and which share of those who were asked did. `weights` leans the answers of a question towards some options; `declined` and
-    `opted_out` are shares of the responses. `pending`: those who sign in have not answered it yet.
-    `shares` are those of single user types. `drift` has weights of the first question for each version, and `withdrawn` is how many people take back their agreement."""
+    """A survey and its life, in days before the demo is made: when each version was published, until when people
+    answered it, and which share of the people asked did. `weights` prefers some options of a question; `declined` and
+    `opted_out` are shares of the responses. `pending`: the people who sign in have not answered it yet. `shares` are
+    those of single user types. `drift` has weights of the first question for each version, and `withdrawn` is how many
+    people withdraw their agreement."""
 
     definition: Definition
     published: tuple[float, ...] = ()

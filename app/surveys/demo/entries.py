@@ -1,4 +1,4 @@
-"""The entry of the ledger that a planned answer becomes."""
+"""Makes the ledger's entry of a planned answer."""
 
 from datetime import UTC
 from uuid import UUID
@@ -13,7 +13,7 @@ BROWSER = "Demo browser"
 
 
 def of(stored: Stored, what: PlannedAnswer, user_id: int) -> Entry:
-    """What this account of the demo said to a published survey."""
+    """What this account of the demo answered to a published survey."""
     if stored.wording_id is None or what.at is None:
         raise RuntimeError("only a published survey is answered")
     return Entry(

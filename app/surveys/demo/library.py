@@ -1,4 +1,4 @@
-"""The apps of SurveysDemo and their ratings, which the platform has: makes them, and removes them again."""
+"""The apps of SurveysDemo and their ratings, on the platform: makes them, and removes them again."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ _RETIRES = and_(Application.demo, applications.KEPT, _REAL, Application.status =
 async def make(
     db: AsyncSession, actor: Actor, wanted: Sequence[DemoApp], raters: Mapping[str, tuple[int, str]], now: datetime
 ) -> tuple[int, int]:
-    """How many apps and ratings. `raters` are id and user type by e-mail."""
+    """Returns how many apps and ratings. `raters` are id and user type by e-mail."""
     rated: list[dict[str, Any]] = []
     people = [(email, kind) for email, (_, kind) in raters.items()]
     for app in wanted:
@@ -55,14 +55,14 @@ def _rating(app_id: int, user_id: int, one: demo_plan.Rated) -> dict[str, Any]:
 
 
 async def leaving(db: AsyncSession) -> tuple[list[str], list[str], int]:
-    """What `remove` would do: names of apps that go, names of apps that are retired, and how many ratings go."""
+    """What `remove` would do: names of removed apps, names of retired apps, and the number of removed ratings."""
     gone = list(await db.scalars(select(Application.name).where(_GOES).order_by(Application.id)))
     retired = list(await db.scalars(select(Application.name).where(_RETIRES).order_by(Application.id)))
     return gone, retired, await db.scalar(select(func.count()).select_from(AppRating).where(_RATED)) or 0
 
 
 async def remove(db: AsyncSession) -> tuple[int, int]:
-    """Soft-deletes them and returns how many apps and ratings; an app that real people rated is retired instead."""
+    """Soft-deletes them and returns how many apps and ratings. An app that real people rated is retired instead."""
     ours = update(AppRating).where(_RATED).values(deleted_at=func.now(), updated_at=func.now())
     rated = len((await db.execute(ours.returning(AppRating.id))).all())
     await db.execute(update(Application).where(_RETIRES).values(status="retired"))

@@ -1,6 +1,7 @@
-"""The invented people of SurveysDemo: accounts that answer and rate. Makes them, and removes those that stayed invented.
+"""The invented people of SurveysDemo: accounts that answer and rate. Makes them, and removes
+unused ones.
 
-An account that somebody used for real is a person's account from then on: it is kept, and no later seed answers for it.
+When somebody uses such an account, it becomes a person's account: it is kept, and no later seed answers for it.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from app.surveys.demo import cast as demo_cast
 from app.surveys.demo.cast import DemoPerson
 from app.surveys.models import LedgerPerson, Response
 
-# By default as many as make a thousand answers.
+# The default: enough for a thousand answers.
 CROWD = {True: 240, False: 40}
 MOST = max(CROWD.values())
 _OWNED = (ApiToken.user_id, OneTimeLink.user_id, Session.user_id, UserRole.user_id, Employee.user_id)
@@ -33,7 +34,7 @@ _USED = or_(
 
 @dataclass(frozen=True, slots=True)
 class DemoAccount:
-    """`waits`: somebody who signs in, and for whom the newest survey is left to answer."""
+    """`waits`: a person who signs in, and to whom the newest survey is left."""
 
     id: int
     email: str
@@ -42,7 +43,7 @@ class DemoAccount:
 
 
 async def missing(db: AsyncSession, crowd: int | None) -> tuple[DemoPerson, ...]:
-    """Whom a seed would invent here."""
+    """The people that a seed would invent here."""
     here = workspace_of(db)
     wanted = demo_cast.people(CROWD[here == PLATFORM] if crowd is None else crowd, here)
     known = set(await db.scalars(select(User.email).where(_invented(here))))
@@ -60,7 +61,7 @@ async def make(db: AsyncSession, wanted: Sequence[DemoPerson]) -> None:
 
 
 async def accounts(db: AsyncSession, cast: Sequence[str]) -> list[DemoAccount]:
-    """Who answers: the invented people, and those of `cast` (e-mail addresses) who sign in."""
+    """The accounts that answer: the invented people, and those of `cast` (e-mail addresses) who sign in."""
     here = workspace_of(db)
     ours = or_(and_(_invented(here), not_(_USED)), User.email.in_(cast))
     found = select(User.id, User.email, User.type).where(User.workspace == here, ours).order_by(User.id)
@@ -68,7 +69,7 @@ async def accounts(db: AsyncSession, cast: Sequence[str]) -> list[DemoAccount]:
 
 
 async def leaving(db: AsyncSession) -> tuple[int, tuple[str, ...]]:
-    """What `remove` would do: how many accounts go, and the e-mail addresses of those that are kept."""
+    """What `remove` would do: how many accounts it deletes, and the e-mail addresses of those that it keeps."""
     here = workspace_of(db)
     going = select(func.count()).select_from(User).where(_invented(here), not_(_USED))
     kept = select(User.email).where(_invented(here), _USED).order_by(User.email)

@@ -1,6 +1,6 @@
-"""Who of the demo's people answered what and when: the same for the same people and moment. Pure.
+"""Which people of the demo answered what and when: always the same for the same people and moment. Pure.
 
-Its dice are hashes.
+Its random numbers are hashes.
 """
 
 import hashlib
@@ -24,15 +24,15 @@ _SPEAKING_SHARE = 0.25
 
 
 def roll(*about: object) -> float:
-    """A number in [0, 1) that only depends on what it is about."""
+    """A number in [0, 1) that depends only on `parts`."""
     digest = hashlib.blake2b(repr(about).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedAnswer:
-    """One person and one version of one survey: when they were first shown it, how often, and what they did; `outcome` None
-    where they have not done anything. `values` has a value or None for each question."""
+    """One person and one version of one survey: when they first saw it, how often, and what they did; `outcome` is None
+    when they have done nothing. `values` has a value or None for each question."""
 
     person: str
     version: int
@@ -44,7 +44,7 @@ class PlannedAnswer:
 
 
 def asked(survey: DemoSurvey, people: Sequence[tuple[str, str]], now: datetime) -> Iterator[PlannedAnswer]:
-    """What happened to a survey among people, given as (e-mail, user type)."""
+    """What people did with a survey; they are given as (e-mail, user type)."""
     title, audience = survey.definition.title, survey.definition.user_types
     for version, (since, until) in enumerate(zip(survey.published, survey.answered_until, strict=True), 1):
         for person, kind in people:
@@ -68,7 +68,7 @@ def _what_they_did(survey: DemoSurvey, about: tuple[str, int, str], first: datet
 
 
 def _values(survey: DemoSurvey, about: tuple[str, int, str]) -> tuple[PlannedValue, ...]:
-    """A question that the other answers hide gets none."""
+    """The values; None for a question that the other answers hide."""
     drawn = [
         _value(question, weights, (*about, place))
         for place, (question, weights) in enumerate(_weighted(survey, about[1]))
@@ -113,12 +113,12 @@ def _value(question: QuestionDefinition, weights: tuple[int, ...], about: tuple[
 
 
 def language(person: str) -> str:
-    """In which they read a survey that has several."""
+    """In which language they read a survey that has several."""
     return [*READ_IN][leaning([*READ_IN.values()], roll("language", person))]
 
 
 def leaning(weights: Sequence[int], luck: float) -> int:
-    """A place among the weights, the likelier the heavier it is; `luck` lies in [0, 1)."""
+    """A place among the weights; heavier ones are likelier. `luck` is in [0, 1)."""
     left = luck * sum(weights)
     for place, weight in enumerate(weights):
         left -= weight
@@ -137,13 +137,13 @@ class Rated:
 
 
 def rated(app: DemoApp, people: Sequence[tuple[str, str]], now: datetime) -> Iterator[Rated]:
-    """Ratings of an app over ninety days, one a person and day at most; some people rate several times."""
+    """Ratings of an app over ninety days, at most one for each person and day; some people rate several times."""
     for person, _ in people:
         for time in range(3):
             about = (app.name, person, time)
             if roll("rates", *about) >= _RATERS_SHARE / (1 + 2 * time):
                 continue
-            # Each time lies in a third of the days of its own.
+            # Each of these times is in a third of the days of its own.
             days = (2 - time + roll("day", *about) * 0.99) * _DAYS_OF_RATINGS / 3
             speaks = roll("speaks", *about) < _SPEAKING_SHARE
             comment = APP_REMARKS[int(len(APP_REMARKS) * roll("word", *about))] if speaks else None

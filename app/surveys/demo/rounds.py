@@ -1,4 +1,4 @@
-"""The demo's survey that repeats: six monthly rounds, of which the last one is open, and the opening of each on its day."""
+"""The demo's repeating survey: six monthly rounds, of which the last one is open, each opened on its day."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from app.surveys.rounds import calendar
 from app.surveys.rounds.repeats import Repeat
 
 _ROUNDS: Final = 6
-# Days: since the last round opened, and how long each is open, so that it still is for weeks.
+# In days: since when the last round is open, and how long each is, so that it stays open for weeks.
 _OPEN_SINCE: Final = 6
 _OPEN_DAYS: Final = 28
 _ANSWERED_DAYS: Final = 12
@@ -37,11 +37,11 @@ ENPS: Final = DemoSurvey(
             QuestionDefinition(None, "What is the main reason for your number?", "free_text"),
         ),
     ),
-    # Roughly: `placed` puts them on the days of the rounds.
+    # Approximate: `placed` moves them to the days of the rounds.
     published=tuple(float(_OPEN_SINCE + 30 * left) for left in reversed(range(_ROUNDS))),
     answered_until=tuple(max(0.2, float(_OPEN_SINCE - _ANSWERED_DAYS + 30 * left)) for left in reversed(range(_ROUNDS))),
     share=0.55,
-    # A reorganisation in the third month, and how people came to terms with it.
+    # A reorganisation in the third month, and how people got used to it.
     drift=(
         (1, 1, 1, 2, 3, 6, 8, 16, 26, 20, 16),
         (1, 1, 1, 2, 3, 6, 8, 15, 25, 21, 17),
@@ -56,7 +56,7 @@ ENPS: Final = DemoSurvey(
 
 
 def placed(survey: DemoSurvey, now: datetime, zone: ZoneInfo) -> DemoSurvey:
-    """With its rounds on days before `now`; a survey without rounds as it is."""
+    """With its rounds on days before `now`; a survey without rounds stays as it is."""
     if survey is not ENPS:
         return survey
     last = now.astimezone(zone).date() - timedelta(days=_OPEN_SINCE)
@@ -68,6 +68,6 @@ def placed(survey: DemoSurvey, now: datetime, zone: ZoneInfo) -> DemoSurvey:
 
 
 async def open_round(db: AsyncSession, uid: UUID, at: datetime) -> None:
-    """The one that was due then, as the schedule would have opened it."""
+    """Opens the round that was due then, as the schedule would have."""
     if await opening.open_due(db, uid, at) is None:
         raise RuntimeError("the demo's rounds open on their days")

@@ -1,7 +1,7 @@
-"""SurveysDemo: makes and removes the demo's surveys and responses in a workspace. Its people:
-demo_people. Its apps and their ratings: demo_library.
+"""SurveysDemo: makes and removes the demo's surveys and responses in a workspace. Its people: demo/people.py. Its apps
+and their ratings: demo/library.py.
 
-Responses go through the ledger like any other, and stay in it: removed ones lie under a tombstone and count nowhere.
+Responses go through the ledger like all others, and stay in it. Removed ones are under a tombstone and count nowhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,8 @@ from app.surveys.results import tallies
 
 SEEDER = audit.Actor(None, "SurveysDemo")
 _OURS = and_(Survey.demo, Survey.deleted_at.is_(None))
-# The seed shows a survey on days before it makes it, and people meet it afterwards. Of a survey that goes, every impression goes.
+# The seed shows a survey on days before it was made, and people see it afterwards. With a survey, all its impressions
+# are removed.
 _GOING = and_(
     PromptState.survey_id == Survey.id,
     or_(PromptState.last_shown_at < Survey.created_at, Survey.deleted_at.is_not(None)),
@@ -57,7 +58,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a demo survey as it was stored: what a ledger row of it needs."""
+    """One version of a demo survey as it was stored: what an entry of the ledger needs."""
 
     survey: DemoSurvey
     stored: Stored
@@ -67,10 +68,10 @@ class Version:
 async def seed(
     db: AsyncSession, keys: KeyRing, now: datetime, *, cast: Sequence[str] = (), crowd: int | None = None
 ) -> Made:
-    """Adds what is not there yet; a demo survey that is there is left alone, with all its answers.
+    """Adds what is missing; an existing demo survey is not touched, with all its answers.
 
-    `cast` are e-mail addresses of accounts in this workspace for which the demo answers all but its newest survey; `crowd` is
-    how many people it invents (None: demo_people.CROWD).
+    `cast` are e-mail addresses of accounts in this workspace for which the demo answers all but its newest survey;
+    `crowd` is how many people it invents (None: people.CROWD).
     """
     planned = await plan(db, crowd)
     made = Made(surveys=len(planned.surveys), people=len(planned.people))
@@ -88,7 +89,7 @@ async def seed(
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a seed would add here. People are invented to answer and to rate, so none without a survey or an app."""
+    """What a seed would add here. People are invented to answer and to rate, so without a survey or an app none are."""
 
     surveys: tuple[DemoSurvey, ...]
     people: tuple[DemoPerson, ...]
@@ -108,9 +109,9 @@ async def plan(db: AsyncSession, crowd: int | None = None) -> Planned:
 
 @dataclass(frozen=True, slots=True)
 class DemoRemoval:
-    """What `remove` would do: titles and names of what goes, of what is archived or retired since real people answered or rated
-    it, e-mail addresses of invented people whose accounts stay since somebody used them, and how many people, demo responses and
-    ratings go."""
+    """What `remove` would do: titles and names of what it removes, and of what it archives or retires because real
+    people answered or rated it; e-mail addresses of invented people whose accounts stay because somebody used them; and
+    how many people, demo responses and ratings it removes."""
 
     surveys: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
@@ -143,8 +144,9 @@ async def leaving(db: AsyncSession) -> DemoRemoval:
 
 
 async def remove(db: AsyncSession) -> Made:
-    """Soft-deletes exactly what `seed` made, and deletes its invented accounts and impressions. A survey that real people answered
-    is archived with their answers, and an app that they rated is retired; again, it does nothing."""
+    """Soft-deletes exactly what `seed` made, and deletes its invented accounts and impressions. A survey that real
+    people answered is archived with their answers, and an app that they rated is retired. A second call does
+    nothing."""
     gone = Made()
     ids = list(await db.scalars(select(Survey.id).where(_OURS).with_for_update()))
     buried = insert(Tombstone).from_select(["number"], _numbers(ids)).returning(Tombstone.number)
@@ -161,13 +163,13 @@ async def remove(db: AsyncSession) -> Made:
 
 
 def _told(counted: Made) -> dict[str, int]:
-    """As the audit keeps it."""
+    """The form for the audit."""
     numbers = {"people": counted.people, "responses": counted.responses, "ratings": counted.ratings}
     return {"surveys": counted.surveys, **numbers}
 
 
 def _numbers(ids: Sequence[int]) -> Select[int]:
-    """The demo's responses to these surveys, as far as they are not removed."""
+    """The demo's responses to these surveys that are not removed yet."""
     return select(Response.number).where(
         Response.survey_id.in_(ids),
         Response.source == "demo",
@@ -184,7 +186,7 @@ async def _remove_surveys(db: AsyncSession, ids: Sequence[int]) -> int:
 
 
 async def _make_survey(db: AsyncSession, survey: DemoSurvey, now: datetime) -> list[Version]:
-    """Every version that was published, oldest first. The ceiling of a tenant's authors does not bound the demo."""
+    """Makes every version that was published, oldest first. A tenant's ceiling does not limit the demo."""
     survey = apart.placed(demo_rounds.placed(survey, now, await host_zone.of(db)), now)
     uid = await authoring.create(db, SEEDER, survey.definition, "full")
     await db.execute(update(Survey).where(Survey.uid == uid).values(demo=True))
@@ -249,7 +251,8 @@ def _lives(versions: Sequence[Version]) -> list[dict[int, Version]]:
 def _happened(
     own: dict[int, Version], by_email: dict[str, DemoAccount], now: datetime
 ) -> Iterator[tuple[Version, PlannedAnswer]]:
-    """What each person met and did. People who sign in met the newest version alone, and answered it unless it waits."""
+    """What each person saw and did. People who sign in saw only the newest version, and answered it unless it waits for
+    them."""
     survey, newest = own[max(own)].survey, max(own)
     people_ = [(account.email, account.kind) for account in by_email.values()]
     for what in demo_plan.asked(survey, people_, now):
@@ -260,7 +263,7 @@ def _happened(
 
 
 def _done(what: PlannedAnswer, survey: DemoSurvey, now: datetime) -> PlannedAnswer:
-    """With an answer, so that one survey alone waits for them."""
+    """Counts them as having answered, so that only one survey waits for them."""
     if what.outcome is not None:
         return what
     outcome = "agreed" if survey.definition.agreement else "opted_out"

@@ -1,4 +1,4 @@
-"""What the demo's survey in three languages asks, and in which of them people read it. Pure."""
+"""The demo's survey in three languages, and in which of them people read it. Pure."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from app.surveys.demo.cast import DemoSurvey
 from app.surveys.question_details import Condition, QuestionDetails
 from app.surveys.translations import QuestionTexts, SurveyTexts
 
-# In which language people read it: most in its own.
+# In which language people read it; most read its own.
 READ_IN: Final = {"en": 60, "de": 25, "ar": 15}
 SAFETY: Final = DemoSurvey(
     Definition(

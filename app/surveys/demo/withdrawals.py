@@ -1,4 +1,4 @@
-"""People of the demo who take an agreement back: rows of the ledger as anybody's."""
+"""People of the demo who withdraw an agreement: rows of the ledger like all others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from app.surveys.models import Response
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """Of the response of this number, at that moment."""
+    """Withdraws the response of this number, at that moment."""
 
     survey: UUID
     number: int
@@ -27,7 +27,7 @@ class Withdrawal:
 
 
 async def write(db: AsyncSession, keys: KeyRing, wanted: Sequence[Withdrawal]) -> None:
-    """In this order, at the end of the chain."""
+    """Writes them in this order, at the end of the chain."""
     for one in wanted:
         row = (await db.scalars(select(Response).where(Response.number == one.number))).one()
         receipt = row.row_hash.hex()

@@ -1,7 +1,8 @@
-"""What a person answered: judged against the questions they met, and compared with what was recorded. Pure.
+"""What a person answered: checked against the questions they saw, and compared with what was recorded. Pure.
 
-Two kinds of wrong. `malformed` is wrong whatever the survey asks (a question or an option twice, a NUL, a value that no
-question takes): the body's shape, judged before the survey is looked up. Everything else needs the questions: `read`.
+There are two kinds of errors. `malformed` finds what is wrong for any survey (a question or an option twice, a NUL, a
+value that no question takes): the body's shape, before the survey is looked up. Everything else needs the questions:
+`read`.
 """
 
 import re
@@ -24,7 +25,7 @@ from app.wording.marked import Numeral, marked, worded
 
 Value = int | float | str | tuple[str | MatrixCell, ...]
 CARRYING = frozenset({"answer", "agree"})
-# The field of what is wrong with the answers together; of one answer, it is the question's id.
+# The field of an error about all answers together; for one answer it is the question's id.
 WHOLE = "answers"
 # PostgreSQL stores neither.
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
@@ -35,7 +36,7 @@ HIDDEN = marked("This question is not shown after the answers to those before it
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One element of a body's `answers`, as it came: `value` is whatever JSON or a form holds."""
+    """One element of a body's `answers`, as it came: `value` is what JSON or a form contains."""
 
     question: UUID
     value: Any
@@ -43,15 +44,15 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer that counts. Texts are in NFC, ticks in the order of the options, cells of a matrix in the order of its rows; a whole
-    number is an int."""
+    """One answer that counts. Texts are in NFC, ticks in the order of the options, cells of a matrix in the order of
+    its rows; a whole number is an int."""
 
     question: UUID
     value: Value
 
 
 class _Wrong(Exception):
-    """What a question has against a value, in a sentence that says what to do."""
+    """Why a question does not take a value, in a sentence that says what to do."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
@@ -59,7 +60,7 @@ class _Wrong(Exception):
 
 
 def malformed(given: Sequence[Given]) -> tuple[FieldError, ...]:
-    """What is wrong with the body's answers whatever the survey asks; `field` is the question's id."""
+    """What is wrong with the body's answers for any survey; `field` is the question's id."""
     seen: set[UUID] = set()
     found = []
     for one in given:
@@ -75,11 +76,11 @@ def malformed(given: Sequence[Given]) -> tuple[FieldError, ...]:
 
 
 def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given]) -> tuple[Answered, ...]:
-    """The answers that count, in the order of the questions; null, blanks alone and [] are no answer.
+    """The answers that count, in the order of the questions; null, only blanks and [] are no answer.
 
-    Raises InvalidAnswers that names every question with something wrong: answers with an action that carries none, a question
-    that was not asked, a value that its question does not take, an answer to a question that is hidden after the others, a
-    required question that is shown and has no answer. An `answer` has one value at least.
+    Raises InvalidAnswers that names every question with an error: answers with an action that has none, a question that
+    was not asked, a value that its question does not take, an answer to a question that is hidden after the others, a
+    shown required question without an answer. An `answer` has at least one value.
     """
     wrong = [*malformed(given), *_unasked(questions, given)]
     values = {one.question: one.value for one in given if not _is_empty(one.value)}
@@ -116,7 +117,7 @@ def _unasked(questions: Sequence[ItemQuestion], given: Sequence[Given]) -> Itera
 
 
 def _fitting(questions: Sequence[ItemQuestion], values: dict[UUID, Any]) -> tuple[list[Answered], dict[UUID, str]]:
-    """The values that their questions take, and what the questions have against the others."""
+    """The values that their questions take, and the errors of the others."""
     answered, unfit = [], {}
     for question in questions:
         if question.key in values:
@@ -130,7 +131,7 @@ def _fitting(questions: Sequence[ItemQuestion], values: dict[UUID, Any]) -> tupl
 def _misplaced(
     questions: Sequence[ItemQuestion], answered: Sequence[Answered], unfit: Mapping[UUID, str]
 ) -> Iterator[FieldError]:
-    """What is wrong, question by question. After a value that does not fit it is not known what the later conditions make of it."""
+    """What is wrong, question by question. After a value that does not fit, the later conditions can't be checked."""
     values = {one.question: one.value for one in answered}
     numbered = {number: values[one.key] for number, one in enumerate(questions, 1) if one.key in values}
     for question, is_shown in zip(questions, shown(questions, numbered), strict=True):
@@ -165,7 +166,7 @@ def _judge(question: ItemQuestion, value: Any) -> Value:  # noqa: PLR0911 - a li
 
 
 def _whole(value: Any, least: int, most: int) -> int:
-    # JSON's true is an int to Python, and 4.0 equals 4.
+    # In Python JSON's true is an int, and 4.0 equals 4.
     if type(value) is not int or not least <= value <= most:
         raise _Wrong(worded("Give a whole number from {least} to {most}.", least=least, most=most))
     return value
@@ -203,12 +204,12 @@ def _day(value: Any) -> str:
         try:
             return date.fromisoformat(value).isoformat()
         except ValueError:
-            pass  # a 30th of February
+            pass  # A 30th of February.
     raise _Wrong(marked("Give a day such as 2026-11-25."))
 
 
 def _cells(question: ItemQuestion, value: Any) -> tuple[MatrixCell, ...]:
-    """In a required one every row is answered."""
+    """In a required matrix every row needs an answer."""
     chosen = {nfc(one["row"]): nfc(one["choice"]) for one in value} if _is_matrix(value) else {}
     rows = question.details.rows
     if not chosen or not chosen.keys() <= set(rows) or not set(chosen.values()) <= set(question.options):
@@ -273,13 +274,13 @@ def _is_empty(value: Any) -> bool:
 
 
 def _comparable(answers: Iterable[Answered | Given]) -> list[tuple[UUID, str, Any]]:
-    """Sorted, so that a question that is there twice equals nothing that was recorded."""
+    """Sorted, so that a question that occurs twice never equals what was recorded."""
     told = [(one.question, *_plain(one.value)) for one in answers if not _is_empty(one.value)]
     return sorted(told, key=lambda one: one[0])
 
 
 def _plain(value: Any) -> tuple[str, Any]:
-    """The value with its kind: 4, "4" and true are three different answers. JSON has one kind of number: 4.0 is 4."""
+    """The value with its type: 4, "4" and true are three different answers. JSON has one type of number: 4.0 is 4."""
     match value:
         case list() | tuple():
             return "list", frozenset(map(_part, value))
@@ -291,7 +292,7 @@ def _plain(value: Any) -> tuple[str, Any]:
 
 
 def _part(one: Any) -> Any:
-    """A tick, or a cell of a matrix as it came or as it was recorded."""
+    """A tick, or a cell of a matrix, as it came or as it was recorded."""
     match one:
         case str():
             return nfc(one)
@@ -302,5 +303,5 @@ def _part(one: Any) -> Any:
 
 
 def nfc(text: str) -> str:
-    """As texts are kept."""
+    """The form in which texts are stored."""
     return unicodedata.normalize("NFC", text)

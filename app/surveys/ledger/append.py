@@ -1,7 +1,7 @@
 """The ledger of responses: appending one row to the chain, and reading what somebody recorded. Nothing else writes it.
 
-An append locks the head's row until the transaction ends: so numbers have no gaps, and the chain has no branch. Number and hash
-are made there, in SQL: ledger/chain.py has the hash, and computes it again to check it.
+An append locks the head's row until the transaction ends, so numbers have no gaps and the chain has no branch. SQL
+makes number and hash there; ledger/chain.py defines the hash, and computes it again to check it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,9 +26,9 @@ from app.surveys.words import Shown
 from app.webhooks import noting
 from app.webhooks.kinds import RESPONSE_RECORDED
 
-# Characters that are kept: senders make up what their browser is called, and what a proxy says of their address.
+# Stored characters at most: senders choose what their browser is called, and what a proxy says of their address.
 LONGEST_IP, LONGEST_BROWSER = 100, 500
-# The wording says which answers are free texts: those must never reach the entry.
+# The wording says which answers are free texts, which must never get into the entry.
 _WORDED = text("""
 SELECT w.question_keys,
     ARRAY(SELECT q ->> 'type' FROM json_array_elements(CAST(w.content AS json) -> 'questions') AS q) AS question_types,
@@ -39,9 +39,9 @@ LEFT JOIN survey_people p ON p.user_id = CAST(:user AS bigint)
 LEFT JOIN survey_person_keys k ON k.user_id = p.number AND k.erased_at IS NULL
 WHERE w.id = :wording
 """)
-# Where the person has a row of this version already nothing is written, and the head stays. Nor is it where this version got
-# other words since they were read: a save that is under way is waited for, and one that comes later finds the answer. Either way
-# the head is let go before this has reached the disk.
+# Writes nothing, and leaves the head, when the person has a row of this version already, or this version got other
+# words since they were read. It waits for a save that is running; a later save finds the answer. In both cases the head
+# is unlocked before this is on the disk.
 _ROW = """
 WITH {opened}head AS (
     SELECT number + 1 AS number, row_hash AS before,
@@ -72,8 +72,8 @@ _TELL = noting.telling(f"'{RESPONSE_RECORDED}'", "encode(added.row_hash, 'hex')"
 _APPEND = Direct(
     _ROW.format(row_hash=chain.ROW_HASH_SQL, opened="", only="", beside=f", {_TELL}", told="EXISTS (SELECT FROM told)")
 )
-# Who took part, and beside it a ballot. The key of the version comes before the head, as for the job that closes it: that one waits for
-# answers under way, and an answer that comes later finds the key destroyed.
+# The participation and its ballot. The key of the version is locked before the head, as in the job that closes it: that
+# job waits for running answers, and a later answer finds the key destroyed.
 _APPEND_APART = Direct(
     _ROW.format(
         row_hash=chain.ROW_HASH_SQL,
@@ -82,7 +82,7 @@ _APPEND_APART = Direct(
     WHERE id = CAST(:ballot_key AS bigint) AND sealed_key IS NOT NULL FOR KEY SHARE
 ), """,
         only=" WHERE EXISTS (SELECT FROM opened)",
-        # Nothing outside may tell when somebody answered.
+        # Nothing outside may show when somebody answered.
         told="false",
         beside=""", kept AS (
     INSERT INTO workspace.survey_ballots (id, survey_id, version, sealed)
@@ -103,9 +103,9 @@ WHERE r.survey_id = :survey AND r.version = :version
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is to be recorded. `user_id` is the account that answers; `answers` are those of `answers.read`; `wording_id` and
-    `content_hash` are of the words that the person met; `shown` says how far this version came to them before, `token_made_by` who
-    made the API token they used, where that was not they."""
+    """What is to be recorded. `user_id` is the account that answers; `answers` are those of `answers.read`;
+    `wording_id` and `content_hash` are those of the words that the person saw; `shown` says how far this version had
+    come to them, `token_made_by` who made the API token they used, if it was somebody else."""
 
     survey_id: int
     survey: UUID
@@ -131,7 +131,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class BallotToCast:
-    """What was answered to an anonymous survey, sealed: the id of its key's row, an id of its own, and the text."""
+    """A sealed answer to an anonymous survey: the id of its key's row, an id of its own, and the text."""
 
     key_id: int
     id: UUID
@@ -143,9 +143,9 @@ class BallotToCast:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEntry:
-    """A row of the ledger. `receipt` is its hash in hex; `fresh` whether this call wrote it. The free texts of somebody who was
-    erased are missing from `answers`: '' stands there, as if nothing had been written. `words` are the canonical content and the ids of its
-    questions, where that has several languages; of a fresh one they are not read. `told`: a webhook waits for it."""
+    """A row of the ledger. `receipt` is its hash in hex; `fresh`: this call wrote it. `answers` has '' in place of free
+    texts of an erased person, as if nothing had been written. `words` are the canonical content and the ids of its
+    questions, when that has several languages; for a fresh row they are not read. `told`: a webhook waits for it."""
 
     number: int
     version: int
@@ -160,8 +160,8 @@ class RecordedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """What an entry needs to know of its wording, and of its person: the type of each question by its id, in their order; the
-    person's number, None when it must be given first; their key, None when they have none here."""
+    """What an entry needs to know of its wording and its person: the type of each question by its id, in their order;
+    the person's number, None when it must be given first; their key, None when they have none here."""
 
     types: Mapping[str, str]
     person: int | None
@@ -169,12 +169,12 @@ class Worded:
 
 
 async def append(db: AsyncSession, keys: KeyRing, entry: Entry, ballot: BallotToCast | None = None) -> RecordedEntry:
-    """Records the entry, or returns what this person recorded of this version before, whatever that says.
+    """Records the entry, or returns what this person recorded of this version before, whatever it says.
 
     For callers with a transaction of their own, such as the demo. A person's response goes through `write` instead.
 
-    The ledger of the workspace is held from here to the end of the transaction, so this comes last in it. Raises
-    VersionSuperseded where the version was given other words after the caller read them.
+    This locks the workspace's ledger until the transaction ends, so call it last. Raises VersionSuperseded when the
+    version got other words after the caller read them.
     """
     worded = await _worded(db, entry)
     written = await write(driver(db), workspace_of(db), keys, entry, worded, ballot=ballot)
@@ -199,9 +199,10 @@ async def write(
     *,
     ballot: BallotToCast | None = None,
 ) -> RecordedEntry | None:
-    """Puts it at the end of the chain, by one statement that numbers and hashes it: where that is a transaction of its own
-    (`app.db.session.alone`), no process waits for this one while the ledger is held. The person gets a key before that, where they
-    have none, and a number where theirs is another's. `ballot` is written with the row, or not at all. Nothing of it waits for the disk. None when nothing was written: `winner` says why."""
+    """Appends the entry by one statement, which numbers and hashes it. In a transaction of its own
+    (`app.db.session.alone`), no process waits for this one while the ledger is locked. Before that, the person gets a
+    key if they have none, and a number if theirs belongs to another person. `ballot` is written with the row, or not at
+    all. Nothing waits for the disk. None when nothing was written: `winner` says why."""
     texts = _free_texts(entry, worded.types)
     told = _personal(entry, texts)
     person = await people.give(connection, workspace, entry.user_id) if worded.person is None else worded.person
@@ -219,7 +220,7 @@ async def write(
 
 
 async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int, user_id: int) -> RecordedEntry | None:
-    """What the person recorded of this version, by one statement. Raises SecretError where the key ring lost its key."""
+    """What the person recorded of this version, by one statement. Raises SecretError when the key ring lost its key."""
     given = {"survey": survey_id, "version": version, "user": user_id}
     row = (await db.execute(_RECORDED, given)).one_or_none()
     if row is None:
@@ -239,7 +240,8 @@ async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int
 
 
 async def winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> RecordedEntry:
-    """What the person recorded of this version before. Raises VersionSuperseded where they did not: the words changed."""
+    """What the person recorded of this version before. Raises VersionSuperseded when there is nothing, because the
+    words changed."""
     found = await recorded(db, keys, entry.survey_id, entry.version, entry.user_id)
     if found is None:
         raise VersionSuperseded
@@ -264,8 +266,8 @@ def _cut(text: str | None, longest: int) -> str | None:
 def line_of(
     entry: Entry, person: int, said: tuple[Sequence[str], Mapping[str, str], str | None], number: int = 0
 ) -> chain.LedgerEntry:
-    """`person` is their number; `said` has the ids of the questions, the free texts among the answers, and the sealed evidence.
-    `number` 0 stands for the one that writing gives it."""
+    """`person` is their number; `said` has the ids of the questions, the free texts among the answers, and the sealed
+    evidence. `number` 0 stands for the one that writing assigns."""
     question_keys, texts, sealed = said
     return chain.LedgerEntry(
         number=number,
@@ -299,7 +301,7 @@ def _value(said: chain.LedgerAnswer, texts: Mapping[str, str]) -> Value:
 
 
 def row_of(entry: Entry, line: chain.LedgerEntry) -> dict[str, Any]:
-    """The columns of the row that its place in the chain does not decide, and its projection as two arrays."""
+    """The columns that do not depend on the row's place in the chain, and its projection as two arrays."""
     chosen = sorted(chain.choices(line.answers))
     before, after = chain.around_number(line)
     return {

@@ -1,4 +1,4 @@
-"""The chain of the ledger: what an entry says, as canonical text, and the hash that ties it to the row before. Pure."""
+"""The chain of the ledger: an entry as canonical text, and the hash that links it to the row before. Pure."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -10,24 +10,25 @@ import msgspec
 from app.surveys import decimals
 from app.surveys.words import Shown
 
-# What the first row's hash is made with, in place of a row before it: 64 zeros in hex.
+# The hash "before" the first row: 64 zeros in hex.
 BEFORE_THE_FIRST = bytes(32)
-# Between a row of a matrix and what was chosen in it; texts of a survey hold no tab there.
+# Between a row of a matrix and its choice; texts of a survey contain no tab there.
 BETWEEN = "\t"
 
 _WRITER = msgspec.json.Encoder(order="sorted", decimal_format="number")
 
 
 class MatrixCell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was chosen in one row of a matrix."""
+    """The choice in one row of a matrix."""
 
     row: str
     choice: str
 
 
 class LedgerAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One answered question. Stars and an NPS are their number, a date is its text, a multiple choice its ticks in option order, a matrix
-    its answered rows in their order; null stands for a free text, which is in the sealed evidence alone."""
+    """One answered question. Stars and a score are their number, a date is its text, a multiple choice its ticks in
+    option order, a matrix its answered rows in their order. Null stands for a free text, which is only in the sealed
+    evidence."""
 
     question: str
     value: int | float | str | list[str | MatrixCell] | None
@@ -36,9 +37,10 @@ class LedgerAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What one row of the ledger says and its hash covers.
 
-    `survey` and the questions are UUIDs as text, and `user` is a person number (`ledger/people.py`). `questions` is the hash of the wording's question keys, which say what each
-    answer answers; `evidence` is the hash of the sealed personal evidence. `prompted` says that the person had an impression;
-    `shown` is missing where it is not known; `language` is there where the survey had translations.
+    `survey` and the questions are UUIDs as text, and `user` is a person number (`ledger/people.py`). `questions` is the
+    hash of the wording's question keys, which say which question each answer belongs to; `evidence` is the hash of the
+    sealed personal evidence. `prompted`: the person had an impression; `shown` is missing when it is unknown;
+    `language` is present when the survey had translations.
     """
 
     number: int
@@ -58,15 +60,15 @@ class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     @property
     def was_shown(self) -> Shown:
-        """An older entry with an impression was shown first; without one, the app may have had it."""
+        """For an older entry: with an impression the survey was shown first; without one, the app may have had it."""
         if self.shown is not msgspec.UNSET:
             return self.shown
         return "first" if self.prompted else "not_known"
 
 
 class StandingEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a row says by which a person changed an agreement of theirs. `change` is withdrawn or agreed_again, `response` the receipt
-    of the agreement, `turn` 1 for its first change, 2 for the second."""
+    """The row of a person who changed their agreement. `change` is withdrawn or agreed_again, `response` the receipt of
+    the agreement, `turn` 1 for its first change, 2 for the second."""
 
     number: int
     change: str
@@ -81,8 +83,8 @@ class StandingEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
 
 class ClosingEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a row says that closes an anonymous version. `change` is closed, `ballots` how many were opened, `results` the SHA-256 of
-    the sorted results in hex."""
+    """The row that closes an anonymous version. `change` is closed, `ballots` how many were opened, `results` the
+    SHA-256 of the sorted results in hex."""
 
     number: int
     change: str
@@ -93,7 +95,7 @@ class ClosingEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     recorded_at: str
 
 
-# A result of a closed version: question, group, whether that is joined of small ones, answer, people.
+# A result of a closed version: question, group, whether small groups were joined in it, answer, people.
 Result = tuple[str, str | None, bool, str, int]
 Line = LedgerEntry | StandingEntry | ClosingEntry
 _READER = msgspec.json.Decoder(LedgerEntry)
@@ -101,8 +103,8 @@ _STANDING, _CLOSING = msgspec.json.Decoder(StandingEntry), msgspec.json.Decoder(
 
 
 def written(line: Line) -> str:
-    """The line in its RFC 8785 form. All its keys are plain words, so that sorted keys and msgspec's escapes are that form (a test
-    compares); a number with decimals is written without an exponent, as that form has it."""
+    """The line in its RFC 8785 form. All its keys are plain words, so sorted keys and msgspec's escapes give that form
+    (a test compares); a number with decimals is written without an exponent, as that form requires."""
     if isinstance(line, LedgerEntry) and any(type(one.value) is float for one in line.answers):
         line = msgspec.structs.replace(line, answers=[_exact(one) for one in line.answers])
     return _WRITER.encode(line).decode()
@@ -115,28 +117,28 @@ def _exact(one: LedgerAnswer) -> LedgerAnswer | dict[str, object]:
 
 
 def around_number(line: Line) -> tuple[str, str]:
-    """The same text before and behind the number, for a caller that learns it only when the row is written."""
+    """The text before and after the number, for a caller that learns the number only when the row is written."""
     behind = "outcome" if isinstance(line, LedgerEntry) else "recorded_at"
     before, _, after = written(line).partition(f'"number":{line.number},"{behind}":')
     return f'{before}"number":', f',"{behind}":{after}'
 
 
 def read(entry: str) -> LedgerEntry:
-    """Of a response. Raises msgspec.MsgspecError for what is not a line."""
+    """Reads a response's line. Raises msgspec.MsgspecError for any other text."""
     return _READER.decode(entry)
 
 
 def read_change(kind: str, entry: str) -> StandingEntry | ClosingEntry:
-    """Of a row of `survey_changes` of this kind. Raises msgspec.MsgspecError for what is not a line of it."""
+    """Reads a line of `survey_changes` of this kind. Raises msgspec.MsgspecError for any other text."""
     return _CLOSING.decode(entry) if kind == "closed" else _STANDING.decode(entry)
 
 
-# The hash of a row as ledger/append.py and ledger/changes.py make it, in SQL, when they write the row that `head` gives.
+# The hash of a row as ledger/append.py and ledger/changes.py make it, in SQL, when they write the row of `head`.
 ROW_HASH_SQL = "sha256(head.before || convert_to(head.entry, 'UTF8'))"
 
 
 def row_hash(before: bytes, entry: str) -> bytes:
-    """The hash of a row that is checked. ROW_HASH_SQL makes the same one: change both."""
+    """The hash of a row, for checking it. ROW_HASH_SQL makes the same one: change both."""
     return hashlib.sha256(before + entry.encode()).digest()
 
 
@@ -150,7 +152,7 @@ def questions_hash(keys: Sequence[str]) -> str:
 
 
 def result_order(result: Result) -> tuple[str, bool, str, bool, str]:
-    """By question, no group first, then group, then answer; code point by code point."""
+    """By question, rows without a group first, then group, then answer; code point by code point."""
     question, grouped, joined, choice, _ = result
     return question, grouped is not None, grouped or "", joined, choice
 
@@ -161,13 +163,14 @@ def results_hash(results: Iterable[Result]) -> str:
 
 
 def instant(value: datetime) -> str:
-    """As the APIs write instants: UTC, to the microsecond at most, ending in Z."""
+    """An instant as the APIs write it: UTC, to the microsecond at most, ending in Z."""
     text: str = msgspec.to_builtins(value.astimezone(UTC))
     return text
 
 
 def choices(answers: Iterable[LedgerAnswer]) -> set[tuple[str, str]]:
-    """What `survey_answers` holds of them, as (question, choice); app.surveys.models.Answer says how each type is held."""
+    """The rows of `survey_answers` for these answers, as (question, choice); app.surveys.models.Answer says how each
+    type is stored."""
     found: set[tuple[str, str]] = set()
     for one in answers:
         question, value = one.question, one.value

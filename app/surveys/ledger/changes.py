@@ -1,6 +1,6 @@
-"""Changes of what stands in the ledger: an agreement that is withdrawn or given again, and the closing of an anonymous version.
+"""Changes of what the ledger says: withdrawing an agreement or giving it again, and closing an anonymous version.
 
-They take the next numbers of the one chain, as responses do in ledger/append.py, and nothing else writes them.
+They take the next numbers of the same chain, as responses do in ledger/append.py, and nothing else writes them.
 """
 
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ moved AS (
 )"""
 _KIND = f"CASE WHEN CAST(:kind AS text) = 'withdrawn' THEN '{RESPONSE_WITHDRAWN}' ELSE '{RESPONSE_RECORDED}' END"
 _TELL = noting.telling(_KIND, "CAST(:receipt AS text)", "added WHERE true")
-# Of two that change one response at once, the second finds its turn taken, and writes nothing. An author who archives the survey or
-# publishes a new version meanwhile is waited for: only a withdrawal follows that.
+# When two requests change one response at once, the second finds its turn taken, and writes nothing. It waits for an
+# author who is archiving the survey or publishing a new version; after that only a withdrawal is possible.
 _CHANGE = Direct(f"""
 WITH {_HEAD}, met AS (
     SELECT id FROM workspace.surveys
@@ -63,7 +63,8 @@ SELECT number, row_hash FROM added
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """A response that agreed, and how often it was changed since. `person` is a person number, `key` theirs where they have one."""
+    """A response that agreed, and how often it was changed since. `person` is a person number, `key` theirs if they
+    have one."""
 
     number: int
     receipt: str
@@ -77,7 +78,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The next change of an agreement, with the evidence of it."""
+    """The next change of an agreement, with its evidence."""
 
     agreement: Agreement
     source: str
@@ -117,8 +118,8 @@ class RecordedChange:
 
 
 async def write(connection: asyncpg.Connection, workspace: str, keys: KeyRing, change: Change) -> RecordedChange | None:
-    """Puts it at the end of the chain by one statement, as `append.write` does. None when nothing was written: another change of this
-    agreement came first, or its version is no longer asked and can't be agreed to again."""
+    """Appends it to the chain by one statement, as `append.write` does. None when nothing was written: another change
+    of this agreement came first, or its version is no longer asked and can't be agreed to again."""
     agreement, sealed, key = change.agreement, None, change.agreement.key
     if change.evidence:
         key = key or await evidence.make_key(connection, workspace, keys, agreement.person)
@@ -163,7 +164,7 @@ def _line_of(change: Change, sealed: str | None) -> chain.StandingEntry:
 
 
 async def close(db: AsyncSession, closing: Closing) -> RecordedChange:
-    """Closes the version, in the transaction of what was opened: comes last in it, since the ledger is held from here to its end.
+    """Closes the version, in the transaction that opened its ballots. Call it last: it locks the ledger until the end.
 
     A version closes once: a second time raises asyncpg.UniqueViolationError.
     """

@@ -7,7 +7,8 @@ from app.wording.marked import marked, worded
 
 
 class SurveyNotFound(NotFound):
-    """Not pending for this person: a draft, an archived, out-of-window or foreign survey, or one that was answered already."""
+    """Not open for this person: a draft, an archived survey, one outside its window or for other people, or one that
+    was answered already."""
 
     code = "survey_not_found"
 
@@ -23,7 +24,7 @@ class VersionSuperseded(Conflict):
 
 
 class ActionNotAllowed(Conflict):
-    """`actions` are those that the survey takes."""
+    """`actions` are those that the survey accepts."""
 
     code = "action_not_allowed"
 

@@ -1,7 +1,8 @@
-"""Personal evidence of a response (IP, browser, free texts), sealed under a key of that person; destroying the key erases it.
+"""Personal evidence of a response (IP, browser, free texts), sealed under a key of that person; destroying the key
+erases it.
 
-The key is random, sealed by the key ring, and one per person and workspace. The chain covers the sealed text, not what is in
-it: so erasing leaves the proof whole.
+The key is random, sealed with the key ring, and one per person and workspace. The chain covers the sealed text, not its
+content, so after an erasure the proof still holds.
 """
 
 import base64
@@ -18,7 +19,7 @@ from app.db.direct import Direct
 from app.db.session import schema_of
 from app.secrets import KEY_BYTES, KeyRing, Place
 
-# Two who make the first key of one person at once both get the one that is kept.
+# When two requests make the first key of one person at once, both get the stored one.
 _MAKE = Direct("""
 INSERT INTO workspace.survey_person_keys (user_id, sealed_key) VALUES (:person, :sealed)
 ON CONFLICT (user_id) WHERE erased_at IS NULL DO UPDATE SET user_id = excluded.user_id
@@ -41,8 +42,8 @@ FROM survey_responses r LEFT JOIN survey_person_keys k ON k.id = r.key_id WHERE 
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """`texts` holds the free texts by question id; `token_made_by` is who made the API token that was used, where that was not the
-    person."""
+    """`texts` has the free texts by question id; `token_made_by` is who made the API token that was used, if it was
+    somebody else."""
 
     ip: str | None = None
     browser: str | None = None
@@ -55,7 +56,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A person's key as its row holds it. `person` is their number."""
+    """A person's key as it is stored. `person` is their number."""
 
     id: int
     person: int
@@ -63,8 +64,8 @@ class Key:
 
 
 async def make_key(connection: asyncpg.Connection, workspace: str, keys: KeyRing, person: int) -> Key:
-    """A key for a person who has none in this workspace; the one that another transaction just made, if there is one.
-    That it is kept does not wait for the disk."""
+    """Makes a key for a person who has none in this workspace; returns the stored one if another transaction just made
+    it. Storing it does not wait for the disk."""
     fresh = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
     sealed = keys.seal(fresh, _place_of_key(workspace, person))
     row = await _MAKE.row(connection, {"person": person, "sealed": sealed}, schema_of(workspace))
@@ -72,37 +73,39 @@ async def make_key(connection: asyncpg.Connection, workspace: str, keys: KeyRing
 
 
 def seal(keys: KeyRing, workspace: str, key: Key, about: tuple[int, int], evidence: Evidence) -> str:
-    """The evidence of the person's row, for one text column. `about`: id of the survey and its version. The text names the
-    key's id, so that the chain covers that too."""
+    """The evidence of the person's row, for one text column. `about`: id of the survey and its version. The text
+    contains the key's id, so that the chain covers that too."""
     return _sealed(keys, workspace, key, _place(workspace, *about, key.person), evidence)
 
 
 def seal_change(keys: KeyRing, workspace: str, key: Key, about: tuple[int, int, int], evidence: Evidence) -> str:
-    """The same of a change of the person's agreement. `about`: id of the survey, its version, the turn."""
+    """The same for a change of the person's agreement. `about`: id of the survey, its version, the turn."""
     survey_id, version, turn = about
     return _sealed(keys, workspace, key, _place_of_change(workspace, survey_id, version, key.person, turn), evidence)
 
 
 def open(keys: KeyRing, workspace: str, row: Any) -> Evidence | None:  # noqa: A001 - the counterpart of `seal`
-    """`row` has survey_id, version, person, key_id and sealed of a response, and sealed_key of its key (an outer join). None
-    when there is no evidence, or the key is gone: the person was erased. Raises SecretError where it was damaged or
-    moved."""
+    """`row` has survey_id, version, person, key_id and sealed of a response, and sealed_key of its key (an outer join).
+    None when there is no evidence, or the key is gone because the person was erased. Raises SecretError when it was
+    damaged or moved."""
     return _opened(keys, workspace, row, _place(workspace, row.survey_id, row.version, row.person))
 
 
 def open_change(keys: KeyRing, workspace: str, row: Any) -> Evidence | None:
-    """The same of a change; `row` has its turn, too."""
+    """The same for a change; `row` also has its turn."""
     return _opened(keys, workspace, row, _place_of_change(workspace, row.survey_id, row.version, row.person, row.turn))
 
 
 async def held(db: AsyncSession, user_id: int) -> Any:
-    """What the ledger of this workspace holds of a person, as one row: responses, how many of them have evidence that opens, how
-    many of those with free texts; changes of agreements with evidence that opens; live keys; erased_at of the key that was destroyed last."""
+    """What the ledger of this workspace stores of a person, as one row: responses, how many of them have evidence that
+    can be opened, how many of those have free texts; changes of agreements with evidence that can be opened; live keys;
+    erased_at of the key destroyed last."""
     return (await db.execute(_HELD, {"user": user_id})).one()
 
 
 async def destroy_keys(db: AsyncSession, user_id: int) -> None:
-    """What they sealed can no longer be read. `verifying_keys` expects the audit of it in the same transaction."""
+    """Afterwards what these keys sealed is unreadable. `verifying_keys` expects the audit entry in the same
+    transaction."""
     await db.execute(_DESTROY, {"user": user_id})
 
 
@@ -123,7 +126,7 @@ def _ring(keys: KeyRing, workspace: str, key: Key) -> KeyRing:
 
 
 def _place(workspace: str, survey_id: int, version: int, person: int) -> Place:
-    """Bound to what the row is about: its number is not known until it is written."""
+    """The place is the row's subject: its number is not known before it is written."""
     return Place("survey_responses", "sealed", workspace, f"{survey_id}/{version}/{person}")
 
 
@@ -132,5 +135,5 @@ def _place_of_change(workspace: str, survey_id: int, version: int, person: int, 
 
 
 def _place_of_key(workspace: str, person: int) -> Place:
-    """Bound to the person, since the row has no id yet when it is sealed (app.sealed says the same)."""
+    """The place is the person, because the row has no id yet when it is sealed (app.sealed says the same)."""
     return Place("survey_person_keys", "sealed_key", workspace, str(person))

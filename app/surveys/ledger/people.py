@@ -1,8 +1,8 @@
-"""Person numbers: the ledger names people by them, and `survey_people` says which account of the installation stands behind each.
+"""Person numbers: the ledger names people by them, and `survey_people` says which account has which number.
 
-A number never changes: chain and sealed evidence are bound to it. It is that of the account, which a trigger notes with the first
-key or answer. In a tenant that came from another installation, accounts have other ids than there, and keep their numbers; where
-such a number is that of a newer account, `give` finds another one for it.
+A number never changes, because chain and sealed evidence depend on it. It is the account's id; a trigger notes it with
+the first key or answer. In a tenant that came from another installation, accounts have other ids than there, and keep
+their numbers. If such a number equals a newer account's id, `give` finds another number for the newer account.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from app.db.direct import Direct
 from app.db.session import schema_of
 from app.surveys.models import LedgerPerson
 
-# The next one below zero: no account has it.
+# The next number below zero: no account has it as its id.
 _GIVE = Direct("""
 WITH given AS (
     INSERT INTO workspace.survey_people (number, user_id)
@@ -31,19 +31,20 @@ _people, _user = LedgerPerson.__table__, bindparam("user", type_=BigInteger)
 
 
 def number() -> ScalarSelect[Any]:
-    """The number of the account `user`, a parameter; null where it has none, and so no row in the ledger."""
+    """The number of the account `user`, a parameter; null when it has none, and so no row in the ledger."""
     return select(_people.c.number).where(_people.c.user_id == _user).scalar_subquery()
 
 
 def number_to_be() -> ColumnElement[Any]:
-    """The number of the account `user`, or the one that it will have. Null where another person has that one."""
+    """The number of the account `user`, or the one that it will get. Null when another person has that one."""
     return func.coalesce(number(), case((~exists().where(_people.c.number == _user), _user)))
 
 
 async def give(connection: asyncpg.Connection, workspace: str, user_id: int) -> int:
-    """A number for an account whose own is another person's. That it is kept does not wait for the disk."""
+    """Gives a number to an account whose id is another person's number. Storing it does not wait for the disk."""
     while True:
-        # Of two that give the same account or the same number at once, one finds nothing; the next try sees what the other wrote.
+        # When two requests give the same account or number at once, one finds nothing; its next try sees what the other
+        # wrote.
         row = await _GIVE.row(connection, {"user": user_id}, schema_of(workspace))
         if row is not None:
             given: int = row["number"]

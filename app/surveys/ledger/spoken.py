@@ -1,4 +1,4 @@
-"""Answers between the language in which a person answers and the survey's own words, in which all languages count together. Pure."""
+"""Translates answers between the language of the person and the survey's own words, which are counted. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,12 +14,13 @@ from app.surveys.ledger.chain import MatrixCell
 from app.surveys.translations import candidates, spoken
 
 Told = int | float | str | list[str | MatrixCell] | None
-# Stands before a text that the language does not have, even where it is an own option: no option holds this character.
+# Marks a text that the language does not have, even if it is one of the survey's own options: no option contains this
+# character.
 _NOT_IN_IT = "\x01"
 
 
 class _Content(msgspec.Struct):
-    """Of a canonical content, what its languages need; a question is an object with its details among its keys."""
+    """The part of a canonical content that languages need; a question is an object with its details among its keys."""
 
     questions: list[dict[str, Any]]
     language: str = ""
@@ -27,7 +28,7 @@ class _Content(msgspec.Struct):
 
 
 def questions_in(content: str, keys: Sequence[str], languages: Iterable[str]) -> tuple[ItemQuestion, ...]:
-    """The questions of a canonical content under their ids, as a person with these languages, best first, reads them."""
+    """The questions of a canonical content by id, as a person with these languages, best first, reads them."""
     told = msgspec.json.decode(content, type=_Content)
     tag = next((one for one in candidates(languages) if one == told.language or one in told.translations), None)
     texts = told.translations.get(tag or "", {}).get("questions", {})
@@ -41,7 +42,8 @@ def questions_in(content: str, keys: Sequence[str], languages: Iterable[str]) ->
 
 
 def question_in(own: tuple[Any, ...], texts: Mapping[str, Any] | None) -> ItemQuestion:
-    """`own` has the first six fields of an ItemQuestion in the survey's own language, `texts` a QuestionTexts as it is stored. The queue makes one of each question."""
+    """`own` has the first six fields of an ItemQuestion in the survey's own language, `texts` a QuestionTexts as it is
+    stored. The queue makes one of each question."""
     if texts is None:
         return ItemQuestion(*own)
     key, label, kind, options, required, details = own
@@ -53,8 +55,8 @@ def question_in(own: tuple[Any, ...], texts: Mapping[str, Any] | None) -> ItemQu
 
 
 def in_own_words(questions: Sequence[ItemQuestion], given: Sequence[Given]) -> tuple[Given, ...]:
-    """Answers in the texts that the person read, as answers in the survey's own texts. A text that is none of those becomes one that
-    no question takes."""
+    """Answers in the texts that the person read, as answers in the survey's own texts. An unknown text becomes one that
+    no question accepts."""
     asked = {one.key: one for one in questions if one.is_translated}
     if not asked:
         return tuple(given)
@@ -83,7 +85,7 @@ def _own_cell(rows: Mapping[str, str], options: Mapping[str, str], cell: Any) ->
 
 
 def _found(known: Mapping[str, str], text: Any) -> Any:
-    """Blanks alone are no answer in any language."""
+    """Only blanks are no answer in any language."""
     if not isinstance(text, str) or not text.strip():
         return text
     return known.get(nfc(text), _NOT_IN_IT + text)

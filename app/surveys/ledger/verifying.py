@@ -1,7 +1,8 @@
-"""Checks the ledger: every row's hash, what its columns repeat, its wording, its choices, the response that it changes, the head, the
-heads noted daily, the keys of the evidence, and that only rows of the demo lie under a tombstone.
+"""Checks the ledger: every row's hash, the columns that repeat its entry, its wording, its choices, the response that
+it changes, the head, the heads noted daily, the keys of the evidence, and that only rows of the demo are under a
+tombstone.
 
-Read window by window: memory does not grow with the ledger. What is wrong is named by the first row that it is wrong with.
+It reads window by window, so memory does not grow with the ledger. A problem names the first row that has it.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from app.surveys.ledger import chain
 from app.surveys.ledger.verifying_keys import KeyCheck
 from app.surveys.ledger.walking import Broken, ChangeRow, Choices, Expected, ResponseRow, Row, Walk, WalkedWording
 
-# Numbers, and so rows of a ledger that fits, that are read at a time.
+# How many numbers are read at a time; in a sound ledger these are as many rows.
 BATCH = 1000
 NOTE = "ledger.head"
 _FIRST, _LAST = -(2**63), 2**63 - 1
@@ -34,7 +35,7 @@ _OF_RESPONSE = "CASE WHEN r.number IS NOT NULL THEN ROW(r.survey_id, r.version, 
 _CHANGE = ", ".join((*(f"c.{name}" for name in ChangeRow._fields[:-2]), "r.row_hash", _OF_RESPONSE))
 _CHANGED = f"SELECT {_CHANGE} FROM survey_changes c LEFT JOIN survey_responses r ON r.number = c.response_number"
 _CHANGES = f"{_CHANGED} WHERE c.number BETWEEN $1 AND $2 ORDER BY c.number"
-# `least` skips the one that has ended.
+# `least` skips the part that has ended.
 _NEXT = """
 SELECT least((SELECT min(number) FROM survey_responses WHERE number >= $1), (SELECT min(number) FROM survey_changes WHERE number >= $1))
 """
@@ -51,8 +52,8 @@ SELECT question_key::text, grouped, joined, choice, people FROM survey_results W
 """
 _NOTE_HEAD = select(func.note_ledger_head(type_=JSONB))
 _HEAD = "SELECT number, row_hash FROM survey_ledger_head"
-# A tombstone is laid when the demo is removed, on answers that the demo made up to a survey of its own. Any other would keep
-# what a person said out of every list and figure. `source` is in the entry, so the chain covers it.
+# Removing the demo puts a tombstone on answers that the demo made to a survey of its own. Any other tombstone would
+# hide what a person said from all lists and figures. `source` is in the entry, so the chain covers it.
 _IS_DEMO = "(r.source = 'demo' AND s.demo)"
 _HIDDEN = f"""
 SELECT min(number) FROM survey_tombstones t JOIN survey_responses r USING (number) JOIN surveys s ON s.id = r.survey_id
@@ -84,8 +85,8 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class LedgerVerdict:
-    """`rows` fit, the last of them with the hash `head` (hex). `number` is the row that `problem` is about, None for a problem
-    of no row; both are None when everything fits."""
+    """`rows` fit, and the last of them has the hash `head` (hex). `number` is the row of the `problem`, None for a
+    problem of no row; both are None when everything fits."""
 
     rows: int
     head: str
@@ -98,8 +99,8 @@ class LedgerVerdict:
 
 
 async def verify(database: Database, keys: KeyRing, workspace: str, report: Report | None = None) -> LedgerVerdict:
-    """Walks the whole ledger as it is at one moment; answers may be recorded meanwhile. `keys` opens the evidence of each person
-    once. `report` gets rows done and in all."""
+    """Checks the whole ledger as it is at one moment; answers may be recorded meanwhile. `keys` opens the evidence of
+    each person once. `report` gets the number of rows done and of all."""
     async with database.snapshot(workspace) as db:
         connection = driver(db)
         try:
@@ -126,8 +127,8 @@ def _untold(done: int, total: int) -> None:
 
 
 async def verified(db: AsyncSession, number: int) -> bool:
-    """True when one response fits the row before it, its wording and its choices, by one statement. Says nothing of rows further
-    back: that is for `verify`."""
+    """True when one response fits the row before it, its wording and its choices, by one statement. Earlier rows are
+    checked by `verify`."""
     row = (await db.execute(_ONE, {"number": number})).one_or_none()
     if row is None:
         return False
@@ -139,7 +140,7 @@ async def verified(db: AsyncSession, number: int) -> bool:
 
 
 async def verified_change(db: AsyncSession, number: int) -> bool:
-    """The same of a change, and of the response that it changes."""
+    """The same for a change, and for the response that it changes."""
     row = (await db.execute(_ONE_CHANGE, {"number": number})).one_or_none()
     if row is None:
         return False
@@ -158,9 +159,10 @@ def _fits(known: Expected, row: Row, before: bytes | None, choices: Choices) -> 
 
 
 async def note_head(db: AsyncSession) -> None:
-    """Writes the head of the workspace's ledger into the log and the audit: a tail that is cut off later is missed then.
+    """Writes the head of the workspace's ledger into the log and the audit. If rows at the end are removed later, that
+    head is missing.
 
-    The database itself reads and notes it, and raises where the head is not the hash of the last row.
+    The database itself reads and notes it, and raises an error when the head is not the hash of the last row.
     """
     noted = await db.scalar(_NOTE_HEAD)
     if noted is not None:
@@ -168,7 +170,7 @@ async def note_head(db: AsyncSession) -> None:
 
 
 async def _known(connection: asyncpg.Connection, workspace: str) -> Expected:
-    """Raises Broken where the ledger has lost its head."""
+    """Raises Broken when the ledger has lost its head."""
     head = await connection.fetchrow(_HEAD)
     if head is None:
         raise Broken(None, "the row that holds its head (survey_ledger_head) is missing")
@@ -186,7 +188,7 @@ async def _known(connection: asyncpg.Connection, workspace: str) -> Expected:
 
 
 async def _results(connection: asyncpg.Connection) -> dict[tuple[int, int], str]:
-    """The hashes of what closed versions came to: one version at a time is held in memory."""
+    """The hashes of the results of closed versions; memory holds one version at a time."""
     found: dict[tuple[int, int], str] = {}
     for survey, version in await connection.fetch(_CLOSED_VERSIONS):
         rows = await connection.fetch(_RESULTS, survey, version)
@@ -203,7 +205,7 @@ def _wording(row: tuple[Any, ...]) -> WalkedWording:
 async def _batches(
     connection: asyncpg.Connection,
 ) -> AsyncIterator[tuple[Sequence[Row], Mapping[int, set[tuple[str, str]]]]]:
-    """The rows of both tables in the order of their numbers, with the choices of these numbers."""
+    """The rows of both tables in the order of their numbers, with their choices."""
     responses_of, changes_of, choices_of, next_from = [
         await connection.prepare(one) for one in (_RESPONSES, _CHANGES, _CHOICES, _NEXT)
     ]
@@ -220,5 +222,5 @@ async def _batches(
             yield rows, choices
         if last == _LAST:
             return
-        # Asked for only behind a window that is not full: that is the end, or a gap.
+        # Asked only after a window that is not full: that is the end, or a gap.
         first = last + 1 if len(rows) == BATCH else await next_from.fetchval(last + 1)

@@ -1,6 +1,8 @@
-"""Checks the keys of personal evidence for the walk over the ledger: each one opens what it sealed, or an erasure destroyed it.
+"""Checks the keys of personal evidence, for the walk over the ledger: each key opens what it sealed, or an erasure
+destroyed it.
 
-The chain covers the sealed evidence, not the keys: a key that somebody changed or took away would else silence the evidence.
+The chain covers the sealed evidence, not the keys. Without this check, changing or removing a key would hide the
+evidence.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,8 +14,8 @@ from app.secrets import KeyRing, SecretError
 from app.surveys.ledger import evidence
 from app.surveys.ledger.walking import ChangeRow, Row
 
-# An account that is gone lost its id when the tenant moved: `gone`, and the number of the person.
-# An erasure writes the audit and destroys the key in one transaction, and both carry its time.
+# When the tenant moved, a deleted account lost its id: `gone`, and the number of the person.
+# An erasure writes the audit and destroys the key in one transaction, and both have its time.
 _KEYS = """
 SELECT k.id, k.user_id AS person, k.sealed_key, k.erased_at IS NULL OR EXISTS (
     SELECT FROM audit_entries a WHERE a.workspace = $2 AND a.act = 'person.erase' AND a.subject_type = 'user'
@@ -28,8 +30,8 @@ _DOES_NOT_OPEN = (
 
 
 class _Sealed(NamedTuple):
-    """A row of the ledger and the key that it names, as `evidence.open` reads them. `person` is whose key it is; a response has no
-    `turn`."""
+    """A row of the ledger and the key that it names, as `evidence.open` reads them. `person` is whose key it is; a
+    response has no `turn`."""
 
     survey_id: int
     version: int
@@ -48,7 +50,7 @@ class KeyCheck:
         self._seen: set[int] = set()
 
     async def problems(self, connection: asyncpg.Connection, rows: Iterable[Row]) -> Mapping[int, str]:
-        """What is wrong with keys that were not checked yet, by the number of their first row."""
+        """What is wrong with keys that were not checked before, by the number of their first row."""
         first: dict[int, Row] = {}
         for row in rows:
             if row.key_id is not None and row.key_id not in self._seen:

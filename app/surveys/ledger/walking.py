@@ -1,4 +1,4 @@
-"""Holds rows of the ledger, one after the other, against what each of them says and what lies beside it. Pure.
+"""Compares rows of the ledger, one after the other, with what each of them says and with the tables beside it. Pure.
 
 Both tables of the chain are walked as one: responses, and the changes that follow them.
 """
@@ -36,7 +36,7 @@ class ResponseRow(NamedTuple):
 
 
 class ChangeRow(NamedTuple):
-    """A row of survey_changes, with what the response that it names says, None when there is none."""
+    """A row of survey_changes, with what the response that it names says, None when there is no such response."""
 
     number: int
     kind: str
@@ -63,7 +63,7 @@ class ChangeRow(NamedTuple):
 
 
 Row = ResponseRow | ChangeRow
-# The hash of a version that came to nothing: fewer answered than may be shown.
+# The hash of a version without a result, because too few answered.
 NOTHING = chain.results_hash(())
 Choices = Collection[tuple[str, str]]
 
@@ -79,8 +79,9 @@ class WalkedWording:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What rows are held against. `results` are the hashes of what closed versions came to, None when they are not checked. `noted` has the heads of the audit by number: the hash, and when it was noted. `hidden` is the
-    first row under a tombstone that nothing may have laid there."""
+    """What rows are compared with. `results` are the hashes of the results of closed versions, None when they are not
+    checked. `noted` has the heads of the audit by number: the hash, and when it was noted. `hidden` is the first row
+    under a tombstone that is not allowed."""
 
     surveys: Mapping[int, str]
     wordings: Mapping[int, WalkedWording]
@@ -99,14 +100,15 @@ class Broken(Exception):
 
 
 class Walk:
-    """Where the walk stands: the last row that fits, and its hash."""
+    """The state of the walk: the last row that fits, and its hash."""
 
     def __init__(self, known: Expected, number: int = 0, before: bytes = chain.BEFORE_THE_FIRST) -> None:
         self.known, self.number, self.hash = known, number, before
         self._closings = ClosingWalk(known.results)
 
     def step(self, row: Row, choices: Choices, key_problem: str | None = None) -> None:
-        """Raises Broken where the row is not the next one, does not say what was recorded, or names a key that is wrong."""
+        """Raises Broken when the row is not the next one, does not say what was recorded, or names a key that is
+        wrong."""
         number, row_hash = row.number, bytes(row.row_hash)
         if number < 1:
             raise Broken(number, "it was added: the first row of a ledger is row 1")
@@ -136,7 +138,7 @@ class Walk:
         return self._closings.close(version, row.ballots, row.results, NOTHING) if row.kind == "closed" else None
 
     def end(self, choice_past: int | None) -> None:
-        """Once all rows fit: does the head, and do the wordings that no row needs?"""
+        """After all rows fit: checks the head, and the wordings that no row needs."""
         number, row_hash = self.known.head
         if number < 0:
             raise Broken(None, f"its head (survey_ledger_head) is row {number}, which no ledger has")
@@ -159,7 +161,7 @@ class Walk:
 
 
 def _refuse_other_words(known: Expected, row: ResponseRow, choices: Choices) -> None:
-    """Raises Broken where something beside the entry says otherwise than the entry does."""
+    """Raises Broken when a table beside the entry says something else than the entry."""
     number = row.number
     try:
         line = chain.read(row.entry)
@@ -198,7 +200,7 @@ _CHANGE_COLUMNS = (
 
 
 def _refuse_other_change(known: Expected, row: ChangeRow, choices: Choices) -> None:
-    """The same of a change, and of the response that it changes."""
+    """The same for a change, and for the response that it changes."""
     number = row.number
     try:
         line = chain.read_change(row.kind, row.entry)

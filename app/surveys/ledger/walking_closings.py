@@ -1,4 +1,4 @@
-"""Holds the closings of anonymous versions against what lies beside them: who took part before, and the results. Pure."""
+"""Compares the closings of anonymous versions with who took part before, and with the results. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ NEVER_CLOSED = "survey_results holds results of version {version} of survey {sur
 
 
 class ClosingWalk:
-    """What was met so far: how many answered each version, and which are closed. `results` are the hashes of what survey_results holds,
-    None when they were not read."""
+    """What was seen so far: how many answered each version, and which versions are closed. `results` are the hashes of
+    survey_results, None when they were not read."""
 
     def __init__(self, results: Mapping[VersionId, str] | None) -> None:
         self._results = results
@@ -21,12 +21,12 @@ class ClosingWalk:
         self._closed: set[VersionId] = set()
 
     def answer(self, version: VersionId) -> str | None:
-        """What is wrong with an answer to it, None for nothing."""
+        """What is wrong with an answer to it, None when nothing is."""
         self._answered[version] += 1
         return ANSWERED_LATER if version in self._closed else None
 
     def close(self, version: VersionId, ballots: int | None, results: str | None, nothing: str) -> str | None:
-        """The same of its closing; `nothing` is the hash of no results."""
+        """The same for its closing; `nothing` is the hash of no results."""
         self._closed.add(version)
         if self._results is None:
             return None

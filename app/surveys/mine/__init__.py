@@ -1,1 +1,1 @@
-"""What one person answered: reading it back, withdrawing an agreement or giving it again, and taking it along."""
+"""What one person answered: reading it, withdrawing an agreement or giving it again, and downloading it."""

@@ -37,7 +37,7 @@ _LAST = (
     .limit(1)
     .scalar_subquery()
 )
-# Where it is another than the person read, within the same version.
+# When it differs from the one that the person read, within the same version.
 _CURRENT = (
     select(_now.c.content)
     .where(_now.c.id == Survey.wording_id, _now.c.id != Response.wording_id, Survey.version == Response.version)
@@ -89,8 +89,8 @@ class MyChange:
 
 @dataclass(frozen=True, slots=True)
 class MyAnswer:
-    """One response of the person. `outcome` is what they said, `standing` what holds now. `why_not` is why an agreement that was
-    withdrawn can't be given again, as a reason of `words.WHY_NOT`; None when it can, and for everything else."""
+    """One response of the person. `outcome` is what they said, `standing` what holds now. `why_not` is why a withdrawn
+    agreement can't be given again, as a reason of `words.WHY_NOT`; None when it can, and for everything else."""
 
     workspace: str
     receipt: str
@@ -120,7 +120,7 @@ class MyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Who reads: what they sealed, and whether they may agree again now."""
+    """The person who reads: what they sealed, and if they may agree again now."""
 
     caller: Caller
     keys: KeyRing
@@ -128,8 +128,8 @@ class _Reader:
 
 
 async def answers_of(who: Respondent, within: Transactions, *, offset: int, rows: int) -> tuple[list[MyAnswer], int]:
-    """A part of their answers, newest first, and how many they have. What it reads grows with the person's own answers alone: one to
-    each version that they were asked."""
+    """A part of their answers, newest first, and how many they have. What it reads grows only with the person's own
+    answers: one for each version that they were asked."""
     places: list[tuple[datetime, str, int]] = []
     total = 0
     for workspace in _ledgers(who):
@@ -150,7 +150,8 @@ async def answers_of(who: Respondent, within: Transactions, *, offset: int, rows
 
 
 async def find(who: Respondent, within: Transactions, receipt: bytes) -> MyAnswer:
-    """Their answer with this receipt, in their own workspace or on the platform. Raises NotFound, also for somebody else's."""
+    """Their answer with this receipt, in their own workspace or on the platform. Raises NotFound, also for another
+    person's."""
     for workspace in _ledgers(who):
         async with within.inside(workspace) as db:
             if found := await one(db, who, within.parts.keys, receipt):
@@ -159,7 +160,7 @@ async def find(who: Respondent, within: Transactions, receipt: bytes) -> MyAnswe
 
 
 async def one(db: AsyncSession, who: Respondent, keys: KeyRing, receipt: bytes) -> MyAnswer | None:
-    """The same in the workspace of `db` alone; None when it has none."""
+    """The same in the workspace of `db` only; None when it has none."""
     found = await _read(db, who, keys, _ROWS.where(Response.row_hash == receipt))
     return found[0][1] if found else None
 
@@ -213,14 +214,14 @@ def _agreement(row: Any) -> Agreement | None:
 
 
 def _has_the_same_words(row: Any) -> bool:
-    """True when the version still says what the person read: other languages may have come since."""
+    """True when the version still says what the person read: other languages may have been added since."""
     if row.wording_id == row.current_wording:
         return True
     return row.current_content is not None and wordings.same(row.content, row.current_content, row.language)
 
 
 def _why_not(workspace: str, row: Any, reader: _Reader) -> str | None:
-    """Why the person can't agree to it again: as they could not answer it now, if they had not yet."""
+    """Why the person can't agree to it again: the reason why they could not answer it now, as if they had not yet."""
     if row.deleted_at is not None:
         return "archived"
     if row.version != row.current_version or not _has_the_same_words(row):

@@ -1,8 +1,8 @@
-"""An agreement or refusal as a consent record: in the terms that the W3C community's guide to ISO/IEC TS 27560 uses (Data Privacy
-Vocabulary), for what Muster knows and nothing else.
+"""An agreement or refusal as a consent record, in the terms of the W3C community's guide to ISO/IEC TS 27560 (Data
+Privacy Vocabulary). It contains only what Muster knows.
 
-The specification also wants purposes, controllers and recipients. Muster knows of these only what the author wrote in the message, so it
-claims no conformity.
+The specification also wants purposes, controllers and recipients. Muster knows of these only what the author wrote in
+the message, so it claims no conformity.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from app.surveys.mine.reading import MyAnswer
 from app.texts import instant
 
 CONTEXT = {"dct": "http://purl.org/dc/terms/", "dpv": "https://w3id.org/dpv#"}
-# By what was said first, and by what became of it.
+# By what was said first, and by the present standing.
 STATUS = {
     "agreed": "dpv:ConsentGiven",
     "declined": "dpv:ConsentRefused",
@@ -21,7 +21,7 @@ STATUS = {
 
 
 def consent_record(one: MyAnswer) -> dict[str, Any] | None:
-    """As JSON-LD; None for an answer that is not a decision. The last status is the one that holds."""
+    """The record as JSON-LD; None for an answer that is not a decision. The last status is the one that holds."""
     if one.outcome not in STATUS:
         return None
     said = [(one.outcome, one.recorded_at, one.source, one.receipt)]

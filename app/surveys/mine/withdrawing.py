@@ -1,6 +1,7 @@
-"""Withdrawing an agreement, and giving it again: each a row of the ledger behind the response, which itself stays as it is.
+"""Withdrawing an agreement, and giving it again. Each is a row of the ledger after the response, which itself stays as
+it is.
 
-Withdrawing is always possible. Agreeing again only while that version is asked of this person.
+Withdrawing is always possible; agreeing again only while this person is asked that version.
 """
 
 import re
@@ -30,15 +31,15 @@ Wanted = Literal["withdrawn", "agreed"]
 
 
 class ChangeNotAllowed(Conflict):
-    """Not an agreement, or one whose version is no longer asked of this person."""
+    """Not an agreement, or one whose version this person is no longer asked."""
 
     code = "action_not_allowed"
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeResult:
-    """`receipt` is that of the response; `changed_at` and `change_receipt` are of the row by which it stands as it does now: the
-    response itself, where that was never changed."""
+    """`receipt` is that of the response; `changed_at` and `change_receipt` are those of the row that gave it its
+    present standing: the response itself, if it was never changed."""
 
     status: Literal["recorded", "already_recorded"]
     receipt: str
@@ -48,20 +49,20 @@ class ChangeResult:
 
 
 def bytes_of(receipt: str) -> bytes:
-    """Raises NotFound for what is not a receipt."""
+    """Raises NotFound for text that is not a receipt."""
     if not _RECEIPT.fullmatch(receipt):
         raise NotFound(NO_SUCH_ANSWER)
     return bytes.fromhex(receipt)
 
 
 async def withdraw(who: Respondent, within: Transactions, receipt: str, source: str) -> ChangeResult:
-    """Their agreement no longer counts. `source`: web or api. It is on the disk when this returns, and the transaction `within.db` is over
-    then. A second time answers the first. Raises NotFound, ChangeNotAllowed."""
+    """Their agreement no longer counts. `source`: web or api. When this returns, it is on the disk, and the transaction
+    `within.db` has ended. A second withdrawal returns the first. Raises NotFound, ChangeNotAllowed."""
     return await _change(who, within, receipt, source, "withdrawn")
 
 
 async def agree_again(who: Respondent, within: Transactions, receipt: str, source: str) -> ChangeResult:
-    """An agreement that was withdrawn counts again. Everything else as `withdraw`."""
+    """A withdrawn agreement counts again. Everything else as `withdraw`."""
     return await _change(who, within, receipt, source, "agreed")
 
 
@@ -76,27 +77,27 @@ async def _change(who: Respondent, within: Transactions, receipt: str, source: s
                 await noting.ask_past_session(connection, found.workspace)
         if made is not None:
             return ChangeResult("recorded", receipt, wanted, made.recorded_at, made.receipt)
-        # Somebody was faster: another tab, or an author. What they did decides now.
+        # Another tab or an author was faster. What they did decides now.
         async with within.parts.database.transaction(found.workspace) as db:
             now = await reading.one(db, who, within.parts.keys, bytes.fromhex(receipt))
-        if now is None:  # a demo answer that was removed meanwhile
+        if now is None:  # A demo answer that was removed meanwhile.
             raise NotFound(NO_SUCH_ANSWER)
         found = now
         alone_in = partial(_alone, within, found.workspace)
-    # What another request appended a moment ago can be read before it is on the disk: no receipt is given before that.
+    # Another request's row can be read a moment before it is on the disk, and no receipt may be given before that.
     async with alone_in():
         return _told(found, wanted)
 
 
 @asynccontextmanager
 async def _alone(within: Transactions, workspace: str) -> AsyncIterator[asyncpg.Connection]:
-    """As `within.alone`, once that has ended the request's own transaction."""
+    """As `within.alone`, which ends the request's own transaction."""
     async with within.parts.database.transaction(workspace) as db, alone(db) as connection:
         yield connection
 
 
 def _stands(found: MyAnswer, wanted: Wanted) -> bool:
-    """Raises ChangeNotAllowed where it neither stands as wanted nor may."""
+    """Raises ChangeNotAllowed when the answer has not the wanted standing and may not get it."""
     if found.agreement is None:
         raise ChangeNotAllowed(NOT_AN_AGREEMENT)
     if found.standing == wanted:

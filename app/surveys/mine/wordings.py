@@ -1,11 +1,11 @@
-"""True when two canonical contents say the same to a person who reads them in one language. Pure."""
+"""Compares two canonical contents as a person reads them in one language. Pure."""
 
 import msgspec
 
 
 def same(before: str, now: str, language: str | None) -> bool:
-    """Of two contents of one version. What other languages say does not count, nor what the own language is called: a version that had
-    one language when the person read it may have several by now."""
+    """True when two contents of one version say the same in that language. Other languages do not count, nor what the
+    own language is called: a version with one language may have got others after the person read it."""
     return _in_language(before, language) == _in_language(now, language)
 
 

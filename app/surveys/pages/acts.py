@@ -1,5 +1,6 @@
-"""What is done to a whole survey from the list, its page or the editor: publish, archive, delete, duplicate. The dangerous ones
-say first what they will do, with the number; an act that its state does not allow is refused instead of asked about."""
+"""Acts on a whole survey from the list, its page or the editor: publish, archive, delete, duplicate. Dangerous ones
+first say what they will do, with the number. An act that the survey's state does not allow is refused without a
+question."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -127,13 +128,13 @@ async def _done(ctx: Context, answer: str, *, changed: bool) -> Response[Any]:
 
 
 def _refuse_again(stored: Stored, status: str) -> None:
-    """Raises Conflict where the survey has the state already that the question would lead to."""
+    """Raises Conflict when the survey already has the state to which the question would lead."""
     if stored.status == status:
         raise Conflict(f"“{stored.definition.title}” was {status} already.")
 
 
 def _audience(sizes: Mapping[str, int], names: Names) -> str:
-    """What stands behind the number: how many people of which type, where there are several."""
+    """Explains the number: how many people of which type, if there are several."""
     unit = "person is in its audience" if sum(sizes.values()) == 1 else "people are in its audience"
     each = ", ".join(f"{names.of_types([key])} {number:,}" for key, number in sizes.items())
     return f"{unit} ({each})" if len(sizes) > 1 else unit

@@ -1,6 +1,6 @@
 """Which acts a page offers for a survey: by status, permission and the workspace's ceiling.
 
-What is not offered here is refused by app.surveys.authoring.actions for every caller.
+app.surveys.authoring.actions refuses for every caller what is not offered here.
 """
 
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from app.surveys.authoring.ceilings import refuse_above
 from app.surveys.authoring.definition import unpublishable
 from app.surveys.authoring.stored import Stored
 
-# Why an act leaves a survey as it is: the words after "1" and after "2".
+# Why an act leaves a survey as it is: the words for one survey, and for several.
 Hindrance = tuple[str, str]
 _UNDELETABLE = ("is not a draft without responses", "are not drafts without responses")
 _BY_STATUS: dict[tuple[str, str], Hindrance] = {
@@ -28,7 +28,7 @@ BY_PUBLISHERS = frozenset({"publish", "archive"})
 def allowed(
     *, status: str, enforcement: str, responses: int, ceiling: str, permissions: Collection[str]
 ) -> frozenset[str]:
-    """Of edit, duplicate, delete, publish and archive. Archiving is within every ceiling."""
+    """Which of edit, duplicate, delete, publish and archive are offered. Archiving is always allowed."""
     acts = {"archive"} if status == "published" else set()
     if not limits(ceiling, enforcement):
         acts |= {"edit", "duplicate"}
@@ -56,7 +56,7 @@ def needed_for(act: str) -> str:
 
 
 def limits(ceiling: str, enforcement: str = "required") -> str:
-    """The sentence with which a survey of this enforcement is refused; "" where it is not."""
+    """Why a survey of this enforcement is refused, in a sentence; "" when it is not."""
     try:
         refuse_above(ceiling, enforcement)
     except Forbidden as refused:

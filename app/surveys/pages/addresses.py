@@ -1,4 +1,5 @@
-"""A survey's address: its uid in the path, and the version that is asked for. A malformed one is a 404, like one that no survey has."""
+"""A survey's address: its uid in the path, and the requested version. A malformed address is a 404, like an unknown
+one."""
 
 import re
 from uuid import UUID
@@ -19,7 +20,7 @@ def uid_of(text: str) -> UUID:
 
 
 def version_asked_for(ctx: Context) -> int | None:
-    """None for the current one. Raises NotFound for what can be none."""
+    """None for the current one. Raises NotFound for an impossible version."""
     number = str(ctx.request.query_params.get("version") or "")
     if number and not _VERSION.fullmatch(number):
         raise NotFound("There is no such version.")

@@ -1,4 +1,4 @@
-"""Bulk acts of the list of surveys: of a selection, those are published, archived or deleted whose state allows it; the others
+"""Bulk acts of the list of surveys: publish, archive or delete those of a selection whose state allows it. The others
 stay as they are, and the question says how many and why. One survey: acts."""
 
 from collections import Counter
@@ -32,7 +32,7 @@ from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 
 @dataclass(frozen=True, slots=True)
 class SurveyActWords:
-    """The words of an act of BULK: what was done, and to one and to many of what."""
+    """The words of an act of BULK: the verb in the past, and its object for one and for many."""
 
     past: str
     what: tuple[str, str] = ("survey", "surveys")
@@ -84,7 +84,7 @@ def _long(act: str, doing: str) -> LongBulk:
     )
 
 
-# What a survey must be at least; what else hinders an act is told survey by survey.
+# The least that a survey must be; all else that prevents an act is checked survey by survey.
 _MAY_DO = {
     "publish": [Survey.status != "published"],
     "archive": [Survey.status == "published"],
@@ -128,7 +128,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _may(ctx: Context, act: str) -> str:
-    """The workspace's ceiling. Raises Forbidden for a person who may not."""
+    """The workspace's ceiling. Raises Forbidden for a person without the right."""
     if not ctx.may(needed_for(act)):
         raise Forbidden(needed(needed_for(act)))
     ceiling = await ceiling_of(ctx.db)
@@ -138,7 +138,7 @@ async def _may(ctx: Context, act: str) -> str:
 
 
 async def _hindrance(ctx: Context, act: str, stored: Stored, ceiling: str, now: datetime) -> Hindrance | None:
-    """As `hindrance`; an anonymous survey also needs people enough."""
+    """As `hindrance`; an anonymous survey also needs enough people."""
     why = hindrance(act, stored, ceiling, now)
     if why or act != "publish" or not stored.definition.is_anonymous:
         return why
@@ -182,7 +182,7 @@ async def _consequence(ctx: Context, act: str, able: Sequence[Stored]) -> tuple[
 
 
 def _archiving(able: Sequence[Stored]) -> str:
-    """An anonymous version is closed by it, for good."""
+    """It also closes an anonymous version, for ever."""
     apart = sum(one.definition.is_anonymous for one in able)
     says = "People are no longer asked, and those who have not answered yet no longer can."
     if apart < len(able):
@@ -209,7 +209,7 @@ def _publishing(able: Sequence[Stored], responses: int) -> str:
 
 
 def _staying(why: Iterable[Hindrance], selected: int) -> str:
-    """A sentence on those of the selection that stay as they are, "" where there are none."""
+    """A sentence on those of the selection that stay as they are, "" when there are none."""
     why = list(why)
     if not why:
         return ""

@@ -1,4 +1,4 @@
-"""`/surveys/new`, `/surveys/edit/<uid>`: the editor, and what shows in it before anything is saved. Saving: editor_saving."""
+"""`/surveys/new`, `/surveys/edit/<uid>`: the editor, before anything is saved. Saving: editor_saving."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -74,7 +74,7 @@ async def preview(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response
 
 
 async def _changed(ctx: Context, desk: Desk) -> Response[Any]:
-    """The form as typed, after one of its buttons; nothing is saved, so nothing is wrong yet."""
+    """The form as typed, after one of its buttons. Nothing is saved, so nothing is wrong yet."""
     posted = await ctx.form()
     draft = read(desk.offered, posted, desk.definition)
     draft.forgive()
@@ -100,7 +100,7 @@ async def show(
     refused: str = "",
     stale: StaleForm | None = None,
 ) -> Response[Any]:
-    """The whole editor over a draft."""
+    """The whole editor with a draft."""
     kept = editor_questions.live(draft.rows)
     places = {row.name: number for number, row in enumerate(kept, 1)}
     return await page(
@@ -133,19 +133,20 @@ async def show(
 
 
 def _contested(draft: Draft, stale: StaleForm) -> set[str]:
-    """The names of what both changed; a difference of one question is one of `questions`."""
+    """The names of what both changed; a difference in any question counts as `questions`."""
     return {one.name for one in stale.differences if one.field.partition(".")[0] in draft.contested}
 
 
 async def _shown(ctx: Context, desk: Desk, draft: Draft) -> dict[str, Any]:
-    """What the preview shows."""
+    """The survey in the preview."""
     number = await audience.size(ctx.db, draft.definition)
     reach = f"{people(number)} {'is' if number == 1 else 'are'} in its audience."
     return {"item": item_of(draft.definition, desk.stored, ctx.workspace), "reach": reach, "stripped": draft.stripped}
 
 
 def item_of(definition: Definition, stored: Stored | None, workspace: str, language: str = "") -> Item:
-    """A definition as people would meet it, in one of its languages or in its own; what is still missing has a word in its place."""
+    """A definition as people would see it, in one of its languages or in its own; a missing text is replaced by a
+    word."""
     asked = [one for one in definition.questions if one.type in question_types.QUESTION_TYPES]
     unread = content.too_much_to_read(definition.message) or content.unkeepable(definition.message)
     tag = next((one for one in candidates([language]) if one in definition.translations), None)
@@ -180,7 +181,7 @@ def _question_of(one: QuestionDefinition, number: int, tag: str | None) -> ItemQ
 
 
 def _begun(desk: Desk, starter: str) -> Draft:
-    """A new survey, empty or as a starter has it. Raises NotFound for another word, Forbidden for what lies above the ceiling."""
+    """A new survey, empty or from a starter. Raises NotFound for an unknown word, Forbidden above the ceiling."""
     if not starter:
         return blank(desk.offered)
     if starter not in STARTERS:
@@ -202,7 +203,7 @@ def _enforcements(draft: Draft) -> list[Mapping[str, str]]:
 
 
 def _note(stored: Stored | None) -> dict[str, str] | None:
-    """What may be changed about a survey that people are asked, said before anything is lost."""
+    """What an author may change about a published survey; shown before anything is lost."""
     if stored is None or stored.status == "draft":
         return None
     if not stored.answered:

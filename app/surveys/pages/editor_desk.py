@@ -1,4 +1,5 @@
-"""What the editor works on: the survey as it is stored, and what this workspace's form offers. Forbidden above the ceiling."""
+"""What the editor works on: the survey as it is stored, and what this workspace's form offers. Forbidden above the
+ceiling."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -19,13 +20,13 @@ from app.surveys.pages.addresses import uid_of
 from app.surveys.pages.editor_form import Offered
 from app.web.context import Context
 
-# Suggested for a survey's category; any other can be typed.
+# Suggested for a survey's category; an author can type any other.
 MOST_CATEGORIES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`stored` None is a survey that was never saved."""
+    """`stored` is None for a survey that was never saved."""
 
     offered: Offered
     stored: Stored | None
@@ -36,7 +37,7 @@ class Desk:
 
     @property
     def at(self) -> str:
-        """What follows the path of an act: `/<uid>`, or nothing yet."""
+        """The end of an act's path: `/<uid>`, or nothing yet."""
         return f"/{self.stored.uid}" if self.stored else ""
 
 
@@ -47,12 +48,12 @@ async def new_desk(ctx: Context) -> Desk:
 
 
 async def desk_of(ctx: Context, uid: str) -> Desk:
-    """Raises NotFound, and Forbidden for what lies above the ceiling. Three statements."""
+    """Raises NotFound, and Forbidden above the ceiling. Three statements."""
     return await _desk(ctx, uid_of(uid))
 
 
 async def again(ctx: Context, desk: Desk) -> Desk:
-    """The same desk with the survey as it is by now."""
+    """The same desk with the survey as it is now."""
     return await _desk(ctx, desk.stored.uid) if desk.stored else desk
 
 
@@ -75,7 +76,7 @@ async def _offered(ctx: Context) -> Offered:
 
 
 def _tenants(names: dict[str, str]) -> dict[str, str]:
-    """By name, the platform itself first; those of one name with their keys."""
+    """By name, the platform itself first; tenants with the same name also show their keys."""
     told = {key: f"{name} ({key})" if [*names.values()].count(name) > 1 else name for key, name in names.items()}
     return {PLATFORM: THE_PLATFORM, **dict(sorted(told.items(), key=lambda one: one[1].casefold()))}
 

@@ -1,4 +1,5 @@
-"""The editor's form: what a browser posts, read into a definition, with every error at its field. Questions: editor_questions."""
+"""The editor's form: reads what a browser posts into a definition, with every error at its field. Questions:
+editor_questions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -102,8 +103,9 @@ NEW: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What this workspace's form offers. `tenants` None: the survey is a tenant's, and asks its own people only. `categories` are those
-    of its surveys. `fixed` is a survey that was published: who may know what is answered to it stays as it is."""
+    """What this workspace's form offers. `tenants` is None for a tenant's survey, which asks its own people only.
+    `categories` are those of its surveys. `fixed`: the survey was published, so who may know its answers can't
+    change."""
 
     types: Mapping[str, str]
     tenants: Mapping[str, str] | None
@@ -142,7 +144,7 @@ class Offered:
 
     @property
     def _anonymity(self) -> tuple[Choice, Choice]:
-        """What a published survey can't change has one option."""
+        """For a published survey only the present option."""
         kinds, groups = (dict(one.options) for one in (ANONYMITY, SPLIT))
         if self.tenants is None:
             del groups["tenant"]
@@ -153,7 +155,8 @@ class Offered:
         return replace(ANONYMITY, options=kinds), replace(SPLIT, options=groups)
 
     def including(self, definition: Definition) -> "Offered":
-        """With the types and tenants that the survey has already, though the lists lost them: no filter becomes empty."""
+        """With the types and tenants that the survey has already, even if the lists lost them: no filter becomes
+        empty."""
         gone = {key: f"{key} (no longer in the list)" for key in definition.user_types}
         lost = {key: f"{key} (no longer a tenant)" for key in definition.tenants}
         tenants = None if self.tenants is None else {**lost, **self.tenants}
@@ -162,8 +165,9 @@ class Offered:
 
 @dataclass
 class Draft:
-    """The form as typed. `revision` is that of the survey which the person began from, None for a new one; `about_questions` is
-    what is wrong with the questions as a whole; `contested` are the fields that somebody else changed meanwhile, too."""
+    """The form as typed. `revision` is that of the survey from which the person began, None for a new one;
+    `about_questions` is what is wrong with the questions as a whole; `contested` are the fields that somebody else
+    changed meanwhile, too."""
 
     form: Bound
     rows: list[Row]
@@ -181,7 +185,7 @@ class Draft:
         return not self.summary
 
     def forgive(self) -> None:
-        """Takes the errors away, where nothing was to be saved."""
+        """Removes the errors, when nothing was to be saved."""
         self.form.errors.clear()
         self.about_questions = ""
         for row in self.rows:
@@ -203,7 +207,7 @@ class Draft:
         self.summary = self._summary()
 
     def _summary(self) -> list[tuple[str, str]]:
-        """Every error with the field it belongs to: the form's, then those of its questions."""
+        """Every error with its field: first those of the form, then those of its questions."""
         whole = [("questions", f"Questions: {self.about_questions}")] if self.about_questions else []
         asked = [
             (f"{part}-{row.name}", f"Question {number}: {text}")
@@ -221,7 +225,7 @@ def blank(offered: Offered) -> Draft:
 
 
 def filled(offered: Offered, definition: Definition, revision: int | None) -> Draft:
-    """A saved survey as the page first shows it; without a revision, one to begin from."""
+    """A saved survey as the page first shows it; without a revision, a survey to begin from."""
     shown = {name: getattr(definition, name, None) for name in offered.form.fields} | repeating.shown(definition.repeat)
     shown |= {name: at.astimezone(UTC) for name in WINDOW if (at := getattr(definition, name))}
     paced = {name: shown[name] if shown[name] is not None else NEW[name] for name in PACING}
@@ -231,7 +235,8 @@ def filled(offered: Offered, definition: Definition, revision: int | None) -> Dr
 
 
 def merged(offered: Offered, draft: Draft, then: Definition, now: Definition, revision: int) -> Draft:
-    """The draft over what somebody else saved since `then`: the fields that were left alone show the new values."""
+    """The draft over what somebody else saved since `then`: the fields that the author did not change show the new
+    values."""
     definition, contested = differences.merge(then, draft.definition, now)
     shown = filled(offered, definition, revision)
     rows = shown.rows if definition.questions == now.questions else draft.rows
@@ -239,8 +244,8 @@ def merged(offered: Offered, draft: Draft, then: Definition, now: Definition, re
 
 
 def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = None) -> Draft:
-    """What was typed, with its errors. A message that was not touched keeps its bytes, and times keep what the form can't show of
-    them."""
+    """What was typed, with its errors. An unchanged message keeps its bytes, and unchanged times keep what the form
+    can't show."""
     form, rows = offered.form.read(posted), editor_questions.read(posted)
     tenants = tuple(str(key) for key in posted.getall("tenants", []))
     typed = _definition(form, rows, tenants)
@@ -266,12 +271,13 @@ def read(offered: Offered, posted: FormMultiDict, stored: Definition | None = No
 
 
 def _marked_up(text: str, before: str) -> str:
-    """What was typed as markup; what was not touched stays as it is."""
+    """What was typed as markup; an unchanged text stays as it is."""
     return text if trimmed(text) == before else typed_message(text)
 
 
 def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> Definition:
-    """What the form means so far; a field with an error counts as empty. In a tenant's form any tenant is refused by name."""
+    """What the form means so far; a field with an error counts as empty. In a tenant's form every tenant is refused by
+    name."""
     values: dict[str, Any] = {name: form.values.get(name) for name in form.fields}
     paces: dict[str, Any] = {name: values[name] for name in PACING}
     at: dict[str, Any] = {
@@ -298,7 +304,7 @@ def _definition(form: Bound, rows: Iterable[Row], tenants: tuple[str, ...]) -> D
 
 
 def _stripped(text: str) -> tuple[str, ...]:
-    """What saving takes out of the message or of the closing words."""
+    """What saving removes from the message or the closing words."""
     if content.too_much_to_read(text) or content.unkeepable(text):
         return ()
     return content.sanitise(text).stripped

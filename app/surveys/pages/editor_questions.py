@@ -1,9 +1,9 @@
 """The questions of the editor's form as rows that keep what was typed, and what its buttons do to them without script.
 
 One hidden field `question` names each row, in order; its parts are `label-<row>`, `type-<row>`, `options-<row>`,
-`required-<row>`, `key-<row>`, `removed-<row>`, and the details by their own names. `show_if-<row>` holds the name of the row that a
-condition asks about, `is-<row>` and `values-<row>` the rest of it. A removed row stays in the form until it is saved, so that it can
-come back.
+`required-<row>`, `key-<row>`, `removed-<row>`, and the details by their own names. `show_if-<row>` has the name of the
+row to which a condition refers, `is-<row>` and `values-<row>` the rest of it. A removed row stays in the form until it
+is saved, so that it can be restored.
 """
 
 import math
@@ -36,7 +36,7 @@ _NAME = re.compile(r"[a-z0-9]{1,12}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`options` as typed, one a line; `key` the id of a question that was saved before, else ""."""
+    """`options` as typed, one a line; `key` is the id of a question that was saved before, otherwise ""."""
 
     name: str
     key: str = ""
@@ -60,7 +60,7 @@ class Row:
 
 
 def questions(rows: Iterable[Row]) -> tuple[QuestionDefinition, ...]:
-    """What the rows mean, without removed ones; what their types do not take is left behind."""
+    """The questions of the rows, without removed ones and without what their types do not have."""
     kept = live(rows)
     return tuple(_question(row, kept) for row in kept)
 
@@ -82,7 +82,8 @@ def _question(row: Row, kept: Sequence[Row]) -> QuestionDefinition:
 
 
 def _number(typed: str) -> decimals.Number | None:
-    """What is not a number becomes one that no question can have: the rules then say so at its field."""
+    """Text that is no number becomes a number that no question can have, so that the rules put an error at its
+    field."""
     if not typed.strip():
         return None
     number = decimals.typed(typed)
@@ -90,7 +91,7 @@ def _number(typed: str) -> decimals.Number | None:
 
 
 def _condition(row: Row, kept: Sequence[Row]) -> Condition:
-    """0 stands for a question that is gone: the rules then say so at its field."""
+    """0 stands for a question that is gone; the rules then put an error at its field."""
     number = next((number for number, one in enumerate(kept, 1) if one.name == row.show_if), 0)
     counts = number > 0 and kept[number - 1].type in ("star_rating", "nps")
     values = tuple(_choice(one) if counts else one for one in row.values)
@@ -98,13 +99,13 @@ def _condition(row: Row, kept: Sequence[Row]) -> Condition:
 
 
 def _choice(text: str) -> int | str:
-    """Stars or a score. What is not a short number stays a text: the rules then say so at its field."""
+    """Stars or a score. Text that is no short number stays text; the rules then put an error at its field."""
     number = whole(text, 9)
     return text if number is None else number
 
 
 def read(posted: FormMultiDict) -> list[Row]:
-    """The rows of a posted form, in order. What names no row, or one twice, is not one."""
+    """The rows of a posted form, in order. A name without a row, or a second time, is ignored."""
     names = dict.fromkeys(str(name) for name in posted.getall("question", []) if _NAME.fullmatch(str(name)))
     return [_row(posted, name) for name in list(names)[:MOST_ROWS]]
 
@@ -148,7 +149,7 @@ def next_name(rows: Sequence[Row]) -> str:
 
 
 def press(rows: Sequence[Row], button: str) -> tuple[list[Row], str]:  # noqa: PLR0911 - a line an act
-    """The rows after a button of the form (`add`, `up:q3` …), and the id of the control that has the focus then."""
+    """The rows after a button of the form (`add`, `up:q3` …), and the id of the control that gets the focus then."""
     act, _, name = button.partition(":")
     at = next((index for index, row in enumerate(rows) if row.name == name), -1)
     match act:
@@ -176,7 +177,7 @@ def _with(rows: Sequence[Row], at: int, *, removed: bool) -> list[Row]:
 
 
 def _moved(rows: Sequence[Row], at: int, step: int) -> list[Row]:
-    """Past the next row that is there; removed ones don't count as a step."""
+    """Moves past the next row; removed rows don't count as a step."""
     moved = list(rows)
     to = at + step
     while 0 < to < len(rows) - 1 and rows[to].removed:

@@ -1,4 +1,5 @@
-"""`/surveys/save[/<uid>]`: a draft becomes a survey, a survey is saved over, or gets a new version after a look at what changes."""
+"""`/surveys/save[/<uid>]`: saves a draft as a survey, saves over a survey, or makes a new version after showing what
+changes."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +23,7 @@ from app.surveys.pages.editor_form import Draft, merged, read
 from app.web.context import Context
 from app.web.pages import done, page
 
-# What the page that shows a new version sends by itself; the rest of the form is carried along.
+# What the page that shows a new version sends itself; the rest of the form is carried.
 NOT_CARRIED = frozenset({"csrf_token", "new_version", "confirmed", "then", "rows"})
 
 
@@ -63,7 +64,7 @@ def _saved(desk: Desk, saved: Saved) -> str:
 
 
 async def _save_new_version(ctx: Context, desk: Desk, draft: Draft, *, seen: bool) -> Response[Any]:
-    """Shown first: the difference, and how many people are asked again."""
+    """First shows the difference, and how many people will be asked again."""
     stored = _stored(desk)
     if not ctx.may("surveys.publish"):
         return await _refused(ctx, desk, draft, Forbidden(needed("surveys.publish")))
@@ -94,7 +95,7 @@ async def _overwrite(ctx: Context, desk: Desk, draft: Draft, *, new_version: boo
 
 
 async def _went_well(ctx: Context, at: str, draft: Draft, answer: str) -> Response[Any]:
-    """On to the same editor, or to the question before publishing; what was taken out of the message is said."""
+    """Leads to the same editor, or to the question before publishing, and says what was removed from the message."""
     if draft.stripped:
         answer = f"{answer} Taken out of the message: {', '.join(draft.stripped)}."
     then = (await ctx.form()).get("then")
@@ -121,7 +122,7 @@ async def _refused(ctx: Context, desk: Desk, draft: Draft, refused: Refusal) -> 
 async def _ask(
     ctx: Context, desk: Desk, draft: Draft, stored: Stored, *, needed: NeedsNewVersion | None = None
 ) -> Response[Any]:
-    """The difference to what is published, and the number; everything typed is carried along."""
+    """Shows the difference from what is published, and the number; carries everything that was typed."""
     posted = await ctx.form()
     fields = [(name, value) for name, value in posted.multi_items() if name not in NOT_CARRIED]
     return await page(

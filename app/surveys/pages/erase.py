@@ -1,5 +1,5 @@
-"""`/people/erase/<user>`: destroys the key of a person's evidence. It asks twice: for the e-mail address, then to
-confirm."""
+"""`/people/erase/<user>`: destroys the key of a person's evidence. It asks twice: for the e-mail address, then for a
+confirmation."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ async def _page(ctx: Context, account: Any, form: Bound, *, status: int = 200) -
 
 
 async def _held(ctx: Context, account: Any) -> Held:
-    """Both ledgers are asked in transactions of their own, so what was flashed waits for the next page."""
+    """Both ledgers are read in transactions of their own, so a message waits for the next page."""
     ctx.flashes = []
     await ctx.settle()
     return await erasing.held(ctx.parts.database, _person(ctx, account))

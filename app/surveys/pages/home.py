@@ -1,4 +1,4 @@
-"""`/surveys`: the front door of the module, which is the overview."""
+"""`/surveys`: the first page of the module, which is the overview."""
 
 from litestar import get
 from litestar.response import Redirect

@@ -29,7 +29,7 @@ from app.web.templating import with_query
 TONES = {"answered": "info", "agreed": "ok", "declined": "note", "withdrawn": "warn", "opted_out": "mute"}
 RESPONSE = Noun("response", "responses")
 SERIES = [Series(label, TONES[outcome]) for outcome, label in OUTCOMES.items()]
-# The list names that many, most responses first; the Surveys page has all. So with apps.
+# So many surveys are listed, most responses first, and so many apps; the Surveys page has all.
 MOST_LISTED = 12
 RESPONSES, RATINGS = "/surveys/responses", "/surveys/ratings"
 
@@ -62,7 +62,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 async def _figures(
     db: AsyncSession, *, now: datetime, on_platform: bool
 ) -> tuple[overview.Overview, RatingFigures | None]:
-    """In a tenant's workspace ratings are neither rendered nor queried."""
+    """In a tenant's workspace ratings are neither shown nor queried."""
     return await overview.read(db, now), await ratings.figures(db) if on_platform else None
 
 
@@ -80,14 +80,15 @@ def _chart(found: overview.Overview, pair: PeriodPair) -> columns.ColumnChart:
 
 
 def began_late(pair: PeriodPair, since: date | None, words: str) -> str:
-    """Why the days before are not compared: nothing was asked in all of them; "" for nothing. `words` come before the day."""
+    """Why the days before are not compared: not all of them had surveys; "" when they are. `words` come before the
+    day."""
     if since is None or pair.counterparts is None or since <= pair.counterparts[0]:
         return ""
     return f"{words} {day_words(since, pair.today)}."
 
 
 def before_of(by_day: Mapping[date, int], day: date, pair: PeriodPair, unknown: str) -> int | None:
-    """What the counterpart of a day came to; None when the days before are not known."""
+    """The result of the day to compare with; None when the days before are unknown."""
     return None if unknown or pair.earlier is None else by_day.get(day - timedelta(days=pair.length), 0)
 
 

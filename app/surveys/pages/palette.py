@@ -34,7 +34,7 @@ async def surveys(ctx: Context, asked: str) -> tuple[str, list[Found]]:
 
 
 async def responses_of_person(ctx: Context, person: KnownPerson) -> Part | None:
-    """The newest responses of the person's account, none of which was erased."""
+    """The newest responses of the person's account, without erased ones."""
     if person.user_id is None or not ctx.may("surveys.view") or not enabled(ctx.policies, "module_surveys"):
         return None
     newest = (await ctx.db.execute(queries.newest_of(person.user_id).limit(MOST_EACH))).all()

@@ -1,6 +1,6 @@
-"""`/survey_prompt`: what waits for the person who is signed in, one at a time, over a page or as a page of its own.
+"""`/survey_prompt`: the open surveys of the signed-in person, one at a time, over a page or as a page of its own.
 
-htmx gets a block (static/js/prompt.js shows it); without script the page is a plain form, and a POST ends in 303.
+htmx gets a block (static/js/prompt.js shows it). Without script the page is a plain form, and a POST ends in 303.
 """
 
 from typing import Any
@@ -38,13 +38,13 @@ async def submit(ctx: NamedDependency[Context]) -> Response[Any] | Redirect:
 
 
 class _Prompt:
-    """Over a page, or on this one."""
+    """The place of the form: over a page, or on this one."""
 
     async def draw(self, ctx: Context, shown: Shown, said: PromptNotice, status: int) -> Response[Any]:
         return await _page(ctx, shown, said, status=status)
 
     async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
-        """The next item with what became of this one; before it the author's closing words, where there are some."""
+        """The next item with a message about this one; before it the author's closing words, if there are some."""
         if answer and answer.closing_html:
             return await _close(ctx, said) if ctx.wants_fragment else go(f"{questions.URL}/{answer.survey}")
         if ctx.wants_fragment:
@@ -58,13 +58,13 @@ def _with_receipt(said: PromptNotice) -> str:
 
 
 async def _first(ctx: Context, said: PromptNotice) -> Response[str]:
-    """What waits first, and how many there are."""
+    """The first open survey, and how many there are."""
     found = await asking.current(respondent_of(ctx), ctx, counting=not ctx.is_head)
     return await _page(ctx, _shown(found), said, open_now=found.open)
 
 
 async def _close(ctx: Context, said: PromptNotice) -> Response[str]:
-    """The author's last words. What waits behind them is not shown yet, so that nothing is counted for it."""
+    """Shows the author's closing words. The next survey is not shown yet, so no impression is counted."""
     found = await asking.current(respondent_of(ctx), ctx, counting=False)
     waiting = found.item is not None
     return await page(
@@ -79,7 +79,7 @@ def _shown(found: Current) -> Shown | None:
 async def _page(
     ctx: Context, shown: Shown | None, said: PromptNotice, *, status: int = 200, open_now: int | None = None
 ) -> Response[str]:
-    """`open_now` None when that was not counted: the number in the menu stays."""
+    """`open_now` is None when it was not counted; then the number in the menu stays."""
     return await page(
         ctx, "surveys/prompt.html", fragment="prompt", status=status, shown=shown, said=said, open_now=open_now
     )

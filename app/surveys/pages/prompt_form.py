@@ -1,5 +1,5 @@
-"""The prompt's form as a browser sends it. No page and no query: what a field is, its name says (templates/components/
-survey_prompt.html), since the survey may have changed after it was shown."""
+"""Reads the prompt's form as a browser sends it, without a query: the name of a field says what it is
+(templates/components/ survey_prompt.html), because the survey may have changed after it was shown."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,16 +27,17 @@ _WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
 TAKEN_OUT = marked(
     "This question is not for you after your other answers. Your answer to it was taken out: send the others again."
 )
-# What the page asks to confirm, and thinking again.
+# What the page asks to confirm, and the way back.
 CONFIRMED, BACK = ("agree", "decline"), "back"
 UNREADABLE = marked("This form can't be read. Reload the page and repeat.")
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """`action` is "" where somebody pressed Enter instead of a button. `asks` is what they are to confirm: agree or decline; "back" where
-    they think again, else "". `kept` is what was chosen or typed, by question id: shown
-    again when it is refused. `language` is the tag of what the person read, "" where the form says none. `number` of `total` is what the queue said when the item was shown."""
+    """`action` is "" when somebody pressed Enter instead of a button. `asks` is what they must confirm: agree or
+    decline; "back" when they go back, otherwise "". `kept` is what was chosen or typed, by question id, to show it
+    again when it is refused. `language` is the tag of what the person read, "" when the form does not say. `number` of
+    `total` is what the queue said when the item was shown."""
 
     survey: UUID
     version: int
@@ -55,7 +56,7 @@ class Sent:
 
 
 def read(form: FormMultiDict) -> Sent:
-    """Raises Invalid for a request that our forms never send. Only actions that carry answers include them."""
+    """Raises Invalid for a request that our forms never send. Only actions with answers include them."""
     action, version, survey = (str(form.get(name, "")) for name in ("action", "version", "survey"))
     asks = str(form.get("ask", ""))
     is_known = action in ("", *ACTIONS) and asks in ("", *CONFIRMED, BACK)
@@ -82,21 +83,22 @@ def kept(form: FormMultiDict) -> Kept:
 
 
 def fitting(kept: Kept, item: Item) -> Kept:
-    """What of it still is an answer to the questions as they are now."""
+    """The part of it that still fits the present questions."""
     asked = {str(one.key): one for one in item.questions}
     return {key: value for key, value in kept.items() if key in asked and _fits(value, asked[key])}
 
 
 def without_hidden(kept: Kept, at: dict[str, str]) -> tuple[Kept, dict[str, str]]:
-    """What was chosen, less the answers to hidden questions, and what is wrong. A browser without script shows all questions, and
-    can't take back a chosen radio button: so it is taken back here, and the person reads that before anything is recorded."""
+    """What was chosen, without answers to hidden questions, and what is wrong. A browser without script shows all
+    questions, and can't undo a chosen radio button. So it is undone here, and the person reads that before anything is
+    recorded."""
     hidden = {key for key, message in at.items() if message == HIDDEN}
     left = {key: value for key, value in kept.items() if key not in hidden}
     return left, {key: TAKEN_OUT if key in hidden else message for key, message in at.items()}
 
 
 def problems(item: Item, details: Iterable[FieldError]) -> tuple[dict[str, str], str]:
-    """What is wrong by question id, and in one sentence what is wrong with no question of the item."""
+    """What is wrong by question id; and in one sentence what belongs to no question of the item."""
     asked = {str(one.key) for one in item.questions}
     told = {one.field: one.message for one in details}
     at = {field: message for field, message in told.items() if field in asked}
@@ -104,7 +106,7 @@ def problems(item: Item, details: Iterable[FieldError]) -> tuple[dict[str, str],
 
 
 def _questions(form: FormMultiDict) -> Iterator[tuple[str, str, list[str]]]:
-    """By question: what kind of field it was, and what came. The rows of a matrix are one question."""
+    """By question: the kind of its field, and what came. The rows of a matrix are one question."""
     sent: dict[tuple[str, str], list[str]] = {}
     for name in dict.fromkeys(form.keys()):
         if found := _FIELD.fullmatch(name):
@@ -116,12 +118,12 @@ def _questions(form: FormMultiDict) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _text(sent: str) -> str:
-    """Browsers send line breaks as CR LF; blanks alone say nothing."""
+    """Browsers send line breaks as CR LF; only blanks are no text."""
     return sent.replace("\r\n", "\n") if sent.strip() else ""
 
 
 def _values(kind: str, texts: list[str]) -> list[Any]:
-    """One value, unless a field that is there once in our form came several times."""
+    """One value, unless a field that occurs once in our form came several times."""
     match kind:
         case "-ticks":
             return [[one for one in texts if one]]

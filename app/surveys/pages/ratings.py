@@ -1,4 +1,4 @@
-"""`/surveys/ratings`, Rating Details: every rating of an app, and what the filtered ones come to. Platform only."""
+"""`/surveys/ratings`, Rating Details: every rating of an app, and the figures of the filtered ones. Platform only."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -79,7 +79,7 @@ SPEC = ListSpec(
     empty=Empty("star", "No app has ratings yet", "People rate the apps of the App Library from their mobile apps."),
 )
 LIBRARY = {"url": "/apps", "action": "Open the App Library"}
-# Filters whose answer the kept counts know.
+# The stored counts can answer these filters.
 COUNTED = {"app", "platform", "stars"}
 
 
@@ -110,7 +110,8 @@ def _spec(ctx: Context, counted: Sequence[Any]) -> ListSpec:
 
 
 async def _figure(ctx: Context, spec: ListSpec, wanted: ListQuery, counted: Sequence[Any]) -> Figure:
-    """Of the ratings under the filter: read from the counts, or from the ratings where the filter asks for more than those."""
+    """The figure of the filtered ratings: from the counts, or from the ratings when the filter asks for more than
+    these."""
     in_force = {name for name, value in wanted.values.items() if value is not None}
     if not wanted.errors and in_force <= COUNTED:
         return figure("", "", [row for row in counted if row.number and _fits(row, wanted.values)])
@@ -122,7 +123,8 @@ async def _figure(ctx: Context, spec: ListSpec, wanted: ListQuery, counted: Sequ
 
 
 async def _against_before(ctx: Context, spec: ListSpec, wanted: ListQuery) -> str:
-    """The chosen days against as many before, under the other filters; "" where no days with two ends are chosen."""
+    """Compares the chosen days with as many before, under the other filters; "" unless days with two ends are
+    chosen."""
     first, last = wanted.values.get(DAYS.name) or (None, None)
     if wanted.errors or spec.today is None or first is None or last is None:
         return ""
@@ -151,7 +153,7 @@ def _fits(row: Any, values: dict[str, Any]) -> bool:
 async def _load(ctx: Context, spec: ListSpec, wanted: ListQuery, total: int) -> ListPage:
     wanted.stay_within(total)
     order = lists.ordering(spec, wanted.sort)
-    # A deep page passes over what an index holds, and joins its own rows alone.
+    # A deep page skips rows in an index, and joins only its own rows.
     ids = select(AppRating.id).where(KEPT, lists.condition(spec, wanted)).order_by(*order)
     shown = wanted.cut(ids)
     rows = await ctx.db.execute(BASE.where(AppRating.id.in_(shown)).order_by(*order))
@@ -159,7 +161,7 @@ async def _load(ctx: Context, spec: ListSpec, wanted: ListQuery, total: int) -> 
 
 
 def _shares(view: ListPage, found: Figure) -> bars.BarChart:
-    """An empty row has no link: another filter on stars left none."""
+    """An empty row has no link: it is empty because of another filter on stars."""
     rows = [
         BarRow(word, number, percent(number, found.n), view.link(stars=[stars]) if number else None, "warn")
         for stars, word in STAR_WORDS.items()

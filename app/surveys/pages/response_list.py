@@ -1,4 +1,4 @@
-"""The ledger's list: columns, filters, and what a request asks of it, turned into the quick path of app.surveys.results.queries."""
+"""The ledger's list: columns, filters, and how a request uses the fast queries of app.surveys.results.queries."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,13 +24,13 @@ from app.web.context import Context
 from app.web.list_spec import Column, Empty, ExportKind, Filter, ListSpec
 from app.web.lists import ListPage, ListQuery
 
-# More surveys than this are not offered as a choice; one that the address names always is.
+# With more surveys than this there is no choice of surveys; the one in the address is always offered.
 MOST_CHOICES = 300
 LONGEST_VERSION = 9
 
 
 def _number(text: str) -> int:
-    """A version or a user id; what is none matches nothing."""
+    """A version or a user id; any other text matches nothing."""
     number = whole(text, LONGEST_VERSION)
     return -1 if number is None else number
 
@@ -48,7 +48,7 @@ def _named(text: str) -> Select[Any]:
 
 
 def _tag(text: str) -> str:
-    """What is not a tag matches nothing."""
+    """Text that is not a tag matches nothing."""
     return tag_of(text.strip()) or ""
 
 
@@ -56,7 +56,7 @@ def _in_language(text: str) -> ColumnElement[bool]:
     return Response.language == _tag(text)
 
 
-# The conditions are those of exports; a page goes by `LedgerFilter`, which says the same.
+# The conditions are for exports; a page uses `LedgerFilter`, which says the same.
 FILTERS = (
     Filter(
         "q",
@@ -89,7 +89,7 @@ FILTERS = (
 
 
 def _sealed(_: Any) -> None:
-    """Its value needs the key ring, which only a request has: `exported` puts it in."""
+    """Its value needs the key ring, which only a request has: `exported` fills it in."""
 
 
 TABLE = {"shape": "table"}
@@ -151,7 +151,7 @@ SPEC = ListSpec(
 
 @dataclass(frozen=True, slots=True)
 class ResponseListFrame:
-    """What a request for the list needs to know before it reads a row; one SELECT. `people` None: no person is
+    """What a request for the list needs to know before it reads rows; one SELECT. `people` is None when no person is
     chosen."""
 
     spec: ListSpec
@@ -179,7 +179,7 @@ class ResponseListFrame:
 
 
 async def frame(ctx: Context) -> ResponseListFrame:
-    """Reads the surveys to choose from, the people that a search means, and what the chips call things."""
+    """Reads the surveys to choose from, the people that a search means, and the names on the chips."""
     query = ctx.request.query_params
     uid, user = _key(str(query.get("survey") or "")), _number(str(query.get("user") or ""))
     question, choice = _key(str(query.get("question") or "")), str(query.get("choice") or "")
@@ -200,13 +200,13 @@ async def frame(ctx: Context) -> ResponseListFrame:
 
 
 def _searched(query: Any) -> str | None:
-    """The text of the search, None when there is none or it can't be read (the list says so)."""
+    """The text of the search; None when there is none, or when it can't be read, which the list says."""
     text: str | None = lists.asked(replace(SPEC, filters=FILTERS[:1]), query).values.get("q")
     return text
 
 
 def _spec(ctx: Context, question: UUID, choice: str, *, of_one: bool) -> ListSpec:
-    """A choice is one of the question beside it. `of_one`: of one survey, which has a table too."""
+    """A choice belongs to the question beside it. `of_one`: the list of one survey, which has a table too."""
     answered = {
         "question": lambda _: TallyScope(answer=(question, "")).responses(),
         "choice": lambda _: TallyScope(answer=(question, choice)).responses(),
@@ -237,7 +237,7 @@ def _around(uid: UUID, searched: str | None, user: int, question: UUID) -> Selec
 
 
 async def load(ctx: Context, framed: ResponseListFrame) -> ListPage:
-    """One page of the list: one SELECT for the total, one for the rows, however deep it is."""
+    """One page of the list: one SELECT for the total, one for the rows, at any depth."""
     wanted = framed.wanted
     if wanted.errors:
         return lists.listing(ctx, framed.spec, wanted, [], 0)
@@ -260,7 +260,7 @@ async def load(ctx: Context, framed: ResponseListFrame) -> ListPage:
 
 
 def reader(ctx: Context) -> Callable[[Any], Opened]:
-    """Opens the evidence of a row, once however many columns ask for it in turn."""
+    """Opens the evidence of a row once, for all columns that need it."""
     last: dict[int, Opened] = {}
 
     def opened(row: Any) -> Opened:
@@ -273,7 +273,7 @@ def reader(ctx: Context) -> Callable[[Any], Opened]:
 
 
 def drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
-    """A row as the templates place it."""
+    """A row as the templates show it."""
     found = read(row)
     return {
         "number": row.number,
@@ -300,7 +300,8 @@ def drawn(row: Any, read: Callable[[Any], Opened]) -> dict[str, Any]:
 
 
 def exported(ctx: Context, framed: ResponseListFrame, words: responses.Labels, kind: str) -> ListSpec:
-    """The list's columns for an export: people, evidence and answers opened row by row; answers in words, but in JSON Lines."""
+    """The list's columns for an export: people, evidence and answers are opened row by row; answers in words, except in
+    JSON Lines."""
     read = reader(ctx)
 
     def answers(row: Any) -> Any:

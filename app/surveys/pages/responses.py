@@ -23,9 +23,9 @@ from app.web.guards import Requires
 from app.web.pages import page
 
 SEE = Requires("surveys.view", module="surveys")
-# The newest are shown; somebody may go to and fro for years.
+# Only the newest are shown: a person may withdraw and agree again for years.
 MOST_CHANGES = 20
-# Outcomes of those who met the questions one after the other.
+# Outcomes of people who saw the questions one after the other.
 CARRIED = ("answered", "agreed")
 _RECEIPT = re.compile(r"[0-9a-f]{64}")
 
@@ -64,7 +64,7 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         recorded_at=chain.instant(row.recorded_at),
         words=words,
         language=read.language,
-        # Sanitised when it was written, and once more: what is shown here was kept for years.
+        # Sanitised when it was written, and again here, because it was stored for years.
         message=content.sanitise(words.message).html,
         closing=content.sanitise(words.closing_html).html,
         questions=questions,
@@ -86,7 +86,7 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
 
 
 async def _history(ctx: Context, row: Any) -> list[dict[str, Any]]:
-    """What became of an agreement since, oldest first."""
+    """The changes of an agreement since, oldest first."""
     if row.recorded_outcome != "agreed":
         return []
     return [

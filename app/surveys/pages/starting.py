@@ -1,4 +1,5 @@
-"""`/surveys/start`: what a new survey begins from: nothing, a starter, a file. Also `/surveys/import` and `/surveys/file/<uid>`."""
+"""`/surveys/start`: where a new survey begins: with nothing, a starter, or a file. Also `/surveys/import` and
+`/surveys/file/<uid>`."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -34,7 +35,7 @@ async def start(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/surveys/import", guards=[AUTHOR], status_code=200)
 async def import_file(ctx: NamedDependency[Context]) -> Response[Any]:
-    """A draft from a file, whatever survey the file came from."""
+    """A draft from a file, which may come from any survey."""
     ceiling = await ceiling_of(ctx.db)
     try:
         definition = files.read(await _uploaded(ctx))
@@ -48,7 +49,7 @@ async def import_file(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/surveys/file/{uid:str}", guards=[SEE])
 async def file(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[bytes]:
-    """What *Import* and the commands read again."""
+    """A file that *Import* and the commands can read."""
     stored = await authoring.load(ctx.db, uid_of(uid))
     told = msgspec.json.format(msgspec.json.encode(files.export(stored, datetime.now(UTC))), indent=2)
     title = slug(stored.definition.title).encode("ascii", "ignore").decode().strip("-")[:60]
@@ -59,10 +60,10 @@ async def file(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[by
 
 
 async def _uploaded(ctx: Context) -> bytes:
-    """Raises Invalid where no file was chosen."""
+    """Raises Invalid when no file was chosen."""
     upload = (await ctx.form()).get("file")
     data = await upload.read() if isinstance(upload, UploadFile) else b""
-    if not data:  # a browser without a choice sends a file without a name
+    if not data:  # When no file is chosen, a browser sends one without a name.
         chosen = isinstance(upload, UploadFile) and upload.filename
         raise Invalid("The file is empty." if chosen else "Choose a file first.")
     return data
@@ -82,7 +83,7 @@ async def _show(ctx: Context, ceiling: str, *, refused: Invalid | None = None) -
 
 
 def _lost(definition: Definition) -> list[str]:
-    """What of the file's markup a survey does not keep."""
+    """Which markup of the file a survey does not keep."""
     texts = (definition.message, definition.closing_html)
     return [one for text in texts if not content.too_much_to_read(text) for one in content.sanitise(text).stripped]
 

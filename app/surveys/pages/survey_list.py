@@ -31,7 +31,7 @@ def _sum(column: SQLColumnExpression[int], *which: ColumnElement[bool]) -> Colum
     return func.coalesce(total.filter(*which) if which else total, 0)
 
 
-# Counted in one go for all surveys, never survey by survey: else a large ledger is read through for each of its surveys.
+# All surveys are counted together. One by one, a large ledger would be read again for each survey.
 FIGURES = (
     select(
         _COUNTED.c.survey_id,
@@ -106,7 +106,7 @@ async def around(ctx: Context) -> SurveyListFrame:
 
 
 def bulk_of(ctx: Context, found: SurveyListFrame) -> tuple[BulkAction, ...]:
-    """What this person may do to many surveys. Archiving is within every ceiling."""
+    """What this person may do to many surveys. Archiving is always allowed."""
     made = not limits(found.ceiling, "optional")
     return tuple(one for one in BULK if ctx.may(needed_for(one.value)) and (made or one.value == "archive"))
 
@@ -164,7 +164,7 @@ def _category(categories: Sequence[str]) -> Filter:
 
 
 def window_of(row: Row[Any]) -> str | None:
-    """`2026-12-01 08:00 – 2026-12-31 18:00`; an open end is left out; None for always."""
+    """`2026-12-01 08:00 – 2026-12-31 18:00`; an open end is left out; None means always."""
     if row.starts_at and row.ends_at:
         return f"{_minute(row.starts_at)} – {_minute(row.ends_at)}"
     if row.starts_at:
@@ -173,7 +173,7 @@ def window_of(row: Row[Any]) -> str | None:
 
 
 def window_words(row: Row[Any], zone: PageZone) -> str | None:
-    """The same as a page says it, below a heading that says UTC."""
+    """The same for a page, below a heading that says UTC."""
     first, last = (at and local_time(at.astimezone(UTC), zone.today) for at in (row.starts_at, row.ends_at))
     if first and last:
         return f"{first} – {last}"
@@ -181,7 +181,7 @@ def window_words(row: Row[Any], zone: PageZone) -> str | None:
 
 
 def audience_of(row: Row[Any], names: Names) -> str:
-    """Whom it asks, tenants after types: `Employee, Staff; Acme Timepieces, the platform itself`."""
+    """Whom it asks, types before tenants: `Employee, Staff; Acme Timepieces, the platform itself`."""
     parts = (names.of_types(row.user_types), names.of_workspaces(row.tenants))
     return "; ".join(part for part in parts if part) or "Everyone"
 

@@ -41,7 +41,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 def _drawn(ctx: Context, found: SurveyListFrame, row: Row[Any], zone: PageZone) -> dict[str, Any]:
-    """A row as the template places it."""
+    """A row as the template shows it."""
     acts = allowed(
         status=row.status,
         enforcement=row.enforcement,

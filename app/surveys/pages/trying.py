@@ -1,4 +1,5 @@
-"""`/surveys/try/<uid>`: a saved survey as people meet it, to answer as they do. The same checks judge the answers; nothing is recorded."""
+"""`/surveys/try/<uid>`: a saved survey as people see it, to answer as they do. The same checks apply to the answers,
+and nothing is recorded."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +30,7 @@ AUTHOR = Requires("surveys.author", module="surveys")
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What would be recorded. `outcome` "" where nothing would be: a snooze."""
+    """What would be recorded. `outcome` is "" when nothing would be, for a snooze."""
 
     sentence: str
     outcome: str
@@ -65,7 +66,7 @@ async def submit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
 
 
 async def _met(ctx: Context, uid: str, language: str) -> tuple[Stored, Item]:
-    """The survey in that language, or in its own."""
+    """The survey in that language, otherwise in its own."""
     stored = await load(ctx.db, uid_of(uid))
     return stored, item_of(stored.definition, stored, ctx.workspace, language)
 
@@ -87,7 +88,7 @@ async def _page(ctx: Context, stored: Stored, item: Item, *, status: int = 200, 
     shown = {"given": {}, "problems": {}, "message": "", "confirms": "", "tried": None, **values}
     languages = [stored.definition.language, *stored.definition.translations]
     offered = [(tag, called(tag)) for tag in languages] if len(languages) > 1 else []
-    # A person who reads this language meets Muster's own words in it too.
+    # A person who reads this language gets Muster's own words in it too.
     asks = speech_for([item.language])
     return await page(
         ctx, "surveys/try.html", status=status, stored=stored, item=item, languages=offered, asks=asks, **shown

@@ -42,7 +42,7 @@ from app.web.pages import page
 from app.web.templating import with_query
 
 SEE = Requires("surveys.view", module="surveys")
-# So many of the newest rows, and of the newest comments, stand on the page; Responses has all.
+# At most so many of the newest rows and comments are on the page; Responses has all.
 ROWS, COMMENTS, DAYS = 10, 10, 28
 MOST_TREND_DAYS = 62
 SINCE = "this version has been asked since"
@@ -65,8 +65,8 @@ _WORDS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """What the address asks of the figures. With `problem` they are of nothing: never wider than asked. `period` is the word of
-    app.periods that the days come from, or ""."""
+    """Which figures the address asks for. With `problem` they are empty: never wider than asked. `period` is the word
+    of app.periods from which the days come, or ""."""
 
     version: int | None
     outcome: str | None
@@ -150,7 +150,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 async def _split(
     ctx: Context, scope: TallyScope, questions: Sequence[AskedQuestion], responses: int, names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The groups that the address asks for; a word that is none asks for none, and is refused in words."""
+    """The groups that the address asks for. An unknown word asks for none; a message says so."""
     offered = {key: label for key, label in SHOWN_BY.items() if key != "tenant" or ctx.on_platform}
     asked = str(ctx.request.query_params.get("split") or "")
     by = asked if asked in offered else ""
@@ -169,7 +169,7 @@ async def _split(
 
 
 def _ledger(uid: UUID, version: int, asked: Narrowed, rows: int, apart: AnonymousView | None) -> dict[str, Any]:
-    """The rows behind the figures, as a list and as files; of an anonymous survey, these say who took part."""
+    """The rows behind the figures, as a list and as files; for an anonymous survey, they say who took part."""
     query = {"survey": uid, "version": version, **asked.query}
     note = lists.too_long(rows)
 
@@ -184,7 +184,7 @@ def _ledger(uid: UUID, version: int, asked: Narrowed, rows: int, apart: Anonymou
 
 
 def narrowed(ctx: Context, today: date) -> Narrowed:
-    """`today` is the UTC day that words such as "last week" count from. Raises NotFound for a version that can be none."""
+    """`today` is the UTC day from which words such as "last week" count. Raises NotFound for an impossible version."""
     query, version = ctx.request.query_params, version_asked_for(ctx)
     try:
         return Narrowed(
@@ -199,7 +199,7 @@ def narrowed(ctx: Context, today: date) -> Narrowed:
 
 
 def comments(rows: Sequence[Any], read: Any) -> dict[str, list[dict[str, Any]]]:
-    """The newest texts by question id; those of erased people are gone."""
+    """The newest texts by question id, without those of erased people."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         for one in responses.answers(row, read(row)):
@@ -240,7 +240,8 @@ def funnel(counted: Counters, shown: Sequence[str], rows: str) -> bars.BarChart:
 
 
 def _trend_days(asked: Narrowed, found: Results, today: date) -> PeriodPair:
-    """The days that were chosen, where a column each has room; else the four weeks until the last response, or until today."""
+    """The chosen days, if there is room for a column each; otherwise the four weeks until the last response, or until
+    today."""
     first, last = asked.days
     if first and last and (last - first).days < MOST_TREND_DAYS:
         return PeriodPair(first, last, today)
@@ -270,7 +271,8 @@ def _since(begun_at: datetime | None, found: Results) -> date | None:
 
 
 def _said(found: Results, asked: Narrowed, since: date | None, today: date) -> str:
-    """The responses of the chosen days and outcome against the days before; "" where no days with two ends are chosen."""
+    """Compares the responses of the chosen days and outcome with the days before; "" unless days with two ends are
+    chosen."""
     first, last = asked.days
     if first is None or last is None:
         return ""

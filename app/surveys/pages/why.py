@@ -1,4 +1,5 @@
-"""`/surveys/view/<uid>/why`: why somebody is, or is not, asked a survey now. Judged by the very core that decides it."""
+"""`/surveys/view/<uid>/why`: why somebody is, or is not, asked a survey now. It uses the same rules that decide it
+(asking/pacing.py)."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -65,7 +66,8 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 
 @get("/surveys/view/{uid:str}/people", guards=[SEE])
 async def people(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
-    """Whom the search field offers: people of this workspace; on the platform everybody, since its surveys reach all."""
+    """Whom the search field offers: people of this workspace; on the platform everybody, because its surveys reach
+    all."""
     if not await ctx.db.scalar(select(exists().where(Survey.uid == uid_of(uid), Survey.deleted_at.is_(None)))):
         raise NotFound("There is no such survey.")
     searched = str(ctx.request.query_params.get("q") or "")[:LONGEST_FILTER].replace("\0", "")
@@ -102,7 +104,7 @@ async def pick(ctx: Context, text: str) -> Any:
 async def _judged(
     ctx: Context, person: Any, situation: Situation, names: Names, now: datetime
 ) -> tuple[PacingVerdict, list[str]]:
-    """The rule that decides, and what shuts them out whatever it says."""
+    """The rule that decides, and what else prevents asking them."""
     stored = await policies.read(ctx.db, person.workspace)
     gap = await _gap(ctx, person, int(stored["optional_gap_hours"]), now)
     caller = Caller(person.type, person.workspace)
@@ -111,7 +113,7 @@ async def _judged(
 
 
 def closed(person: Any, stored: dict[str, Any]) -> list[str]:
-    """What keeps them from being asked whatever the survey says."""
+    """What prevents asking them any survey."""
     doors = (
         (not person.active, "Their account is deactivated: they can't sign in."),
         (not stored["module_surveys"], "Surveys are switched off in their workspace."),

@@ -1,7 +1,7 @@
-"""A ledger that no longer proves what it holds. On the platform alone: that is the ledger of all who ask people there.
+"""Problems when a ledger no longer proves what it holds. Only the platform has them, about its own ledger.
 
-What a tail that is cut off leaves behind is found by a SELECT; that a row does not fit, only by walking through the whole ledger: the job
-`surveys_verify` does so daily, and `muster ledger:verify` tells what it found, too.
+A SELECT finds that rows at the end are missing. Only a walk through the whole ledger finds a row that does not fit: the
+job `surveys_verify` does it daily, and `muster ledger:verify` also reports what it found.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ _HELP = "/help/operate#prove-the-ledger"
 
 
 def found_in(verdict: LedgerVerdict) -> list[Finding]:
-    """What a walk through the ledger came to, as problems."""
+    """The result of a walk through the ledger, as problems."""
     if verdict.fits:
         return []
     where = "" if verdict.number is None else f"Row {verdict.number:,} is broken: "
@@ -52,7 +52,7 @@ def detect_shrunk(fact: Fact, _: datetime) -> Finding:
 async def verify(
     parts: Parts, workspace: str, *, report: Report | None = None, broke_off: Callable[[], None] = lambda: None
 ) -> LedgerVerdict:
-    """At the replica, where there is one that has all of this moment. If that breaks off, once more at the primary."""
+    """Reads the replica, if it is up to date. If that breaks off, once more the primary."""
     replica = parts.replica
     if replica is not None and await replica.has_everything(parts.database, workspace):
         try:

@@ -1,4 +1,4 @@
-"""The figures of app ratings, made from counts: app.surveys.ratings.ratings keeps them. Pure."""
+"""Makes the figures of app ratings from counts, which app.surveys.ratings.ratings stores. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -14,10 +14,11 @@ STARS = (5, 4, 3, 2, 1)
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Of some ratings: `n` of them, their mean to two places, and how many have 5, 4, 3, 2 and 1 stars.
+    """Figures of some ratings: `n` of them, their mean to two places, and how many have 5, 4, 3, 2 and 1 stars.
 
-    `latest_mean` counts only the latest rating of each person and app, `people` of them, so that who rates daily does not
-    outvote a hundred. `key` is the app's uid or the platform's word; means are None when n is 0.
+    `latest_mean` counts only the latest rating of each person and app, of `people` people, so that a person who rates
+    daily does not count more than a hundred others. `key` is the app's uid or the platform's word; means are None when
+    n is 0.
     """
 
     key: str
@@ -31,7 +32,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class RatingFigures(Figure):
-    """All ratings, and the same by app (most rated first) and by platform (in their order, rated ones only)."""
+    """All ratings, and the same by app (most rated first) and by platform (in their order, only rated ones)."""
 
     by_app: tuple[Figure, ...]
     by_platform: tuple[Figure, ...]

@@ -1,7 +1,9 @@
-"""Ratings of apps: what may be rated, and one rating a person, app and UTC day. All of it is the platform's: every function
-here takes a transaction in the platform's workspace.
+"""Ratings of apps: what may be rated, and one rating for each person, app and UTC day. They belong to the platform:
+every function here takes a transaction in the platform's workspace.
 
-Figures are read from counts, some dozens of rows an app however many ratings there are. Removed demo ratings are in none."""
+Figures are read from counts: some dozens of rows for each app, for any number of ratings. They never include removed
+demo ratings.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ KEPT = AppRating.deleted_at.is_(None)
 
 
 class AppNotFound(NotFound):
-    """No such app, or one that accepts no ratings. The answer does not tell which."""
+    """No such app, or an app that accepts no ratings. The answer does not say which."""
 
     code = "app_not_found"
 
@@ -75,7 +77,8 @@ _OFFERED = (
     .order_by(Application.name, Application.id)
     .limit(MOST_APPS)
 )
-# Locked: a retirement waits until the rating is counted, and so do other ratings of the app, whose counts are the same rows.
+# Locked: a retirement waits until the rating is counted, and so do other ratings of the app, because they change the
+# same counts.
 _LOCKED_APP = (
     select(Application.id, Application.name, Application.platforms)
     .where(Application.uid == bindparam("app"), RATEABLE)
@@ -128,14 +131,16 @@ _RECOUNT = text(
 
 
 async def offered(db: AsyncSession, user_id: int, now: datetime) -> Sequence[Any]:
-    """The apps that accept ratings: uid, name, platforms, has_icon, and rating_today, this person's stars of the UTC day."""
+    """The apps that accept ratings: uid, name, platforms, has_icon, and rating_today, this person's stars of the UTC
+    day."""
     return (await db.execute(_OFFERED, {"user_id": user_id, "today": utc_day(now)})).all()
 
 
 async def submit(db: AsyncSession, user_id: int, rating: Rating, now: datetime) -> RecordedRating:
-    """Records the rating on the UTC day of `now`. The first of a day stands, on whichever platform it was made.
+    """Records the rating on the UTC day of `now`. The first rating of a day stands, on any platform.
 
-    Raises AppNotFound, InvalidBody for a platform that the app does not have, and AlreadyRated; none uses up the day.
+    Raises AppNotFound, InvalidBody for a platform that the app does not have, and AlreadyRated; none of them uses up
+    the day.
     """
     app = (await db.execute(_LOCKED_APP, {"app": rating.app})).one_or_none()
     if app is None:
@@ -171,19 +176,19 @@ async def counts(db: AsyncSession) -> Sequence[Any]:
 
 
 async def held(db: AsyncSession, user_id: int) -> Any:
-    """Of one person, removed demo ratings too: a row of `ratings`, and how many of them have a comment, `comments`."""
+    """The ratings of one person, with removed demo ratings: their number, and how many have a comment, `comments`."""
     numbers = select(func.count().label("ratings"), func.count(AppRating.comment).label("comments"))
     return (await db.execute(numbers.where(AppRating.user_id == user_id))).one()
 
 
 async def forget_comments(db: AsyncSession, user_id: int) -> None:
-    """Stars and counts stay."""
+    """Erases the comments; stars and counts stay."""
     theirs = AppRating.user_id == user_id, AppRating.comment.is_not(None)
     await db.execute(update(AppRating).where(*theirs).values(comment=None, erased_at=func.now(), updated_at=func.now()))
 
 
 async def recount(db: AsyncSession) -> None:
-    """Counts all ratings again, after many were written or removed at once. Ratings wait meanwhile."""
+    """Counts all ratings again, after many were written or removed at once. New ratings wait meanwhile."""
     await db.execute(_LOCK_APPS)
     await db.execute(delete(AppRatingCount))
     await db.execute(_RECOUNT)
@@ -196,7 +201,7 @@ def _not_there(platforms: Sequence[str]) -> InvalidBody:
 
 
 async def _count(db: AsyncSession, made: dict[str, Any]) -> None:
-    """Counts a rating that was just made. Where the clock of another server was ahead, the later day stays the latest."""
+    """Counts a new rating. If the clock of another server was ahead, the later day stays the latest."""
     other = (await db.execute(_LAST_OTHER, made)).one_or_none()
     is_latest = other is None or other.rated_on < made["rated_on"]
     moves = {(made["platform"], made["rating"]): [1, int(is_latest)]}

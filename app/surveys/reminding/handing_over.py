@@ -1,4 +1,4 @@
-"""Hands the mails that are due to the outbox, drops those that came too late, and writes each letter when its turn comes."""
+"""Hands due mails to the outbox, drops those that are too late, and writes each letter when its turn comes."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -34,7 +34,8 @@ _SAID = case(
 
 
 async def next_at(db: AsyncSession, parts: Parts, now: datetime) -> datetime | None:
-    """When something is to be done here: a reminder, a mail that is due, or one that has waited for too long, as mail or surveys are off."""
+    """When there is something to do here: a reminder, a due mail, or a mail that has waited too long because mail or
+    surveys are off."""
     first = select(Invitation.due_at).where(WAITS).order_by(Invitation.due_at).limit(1)
     oldest = await db.scalar(first)
     waits = [oldest + LASTS] if oldest else []
@@ -46,19 +47,20 @@ async def next_at(db: AsyncSession, parts: Parts, now: datetime) -> datetime | N
 
 
 def _on(workspace: str) -> ColumnElement[bool]:
-    """True when a person gets mails about surveys of the workspace: where either has switched surveys off, they wait."""
+    """True when a person gets mails about surveys of the workspace. If either workspace has switched surveys off, the
+    mails wait."""
     return and_(policies.is_on(literal(workspace), _SWITCH), policies.is_on(User.workspace, _SWITCH))
 
 
 async def _reminding(db: AsyncSession) -> Sequence[Survey]:
-    """Few, as there are few published surveys; none while surveys are switched off here."""
+    """Surveys with reminders: few, as there are few published surveys; none while surveys are switched off here."""
     wanted = and_(Survey.status == "published", Survey.deleted_at.is_(None), Survey.remind_days.is_not(None))
     is_on = policies.is_on(literal(workspace_of(db)), _SWITCH)
     return (await db.scalars(select(Survey).where(wanted, is_on))).all()
 
 
 async def remind_due(db: AsyncSession, now: datetime) -> None:
-    """Notes who is to be reminded because of `remind_days`."""
+    """Notes who gets a reminder because of `remind_days`."""
     due = [survey.id for survey in await _reminding(db) if of(survey).turn_due(now)]
     # Another worker may have been first: the row says what it did.
     held = select(Survey).where(Survey.id.in_(due), Survey.status == "published").order_by(Survey.id)
@@ -68,7 +70,8 @@ async def remind_due(db: AsyncSession, now: datetime) -> None:
 
 
 async def hand_over(db: AsyncSession, parts: Parts, now: datetime) -> int:
-    """Some of what waits, those that waited longest first; in one transaction, so that each goes once. Returns how many rows changed."""
+    """Hands over some of what waits, the longest waiting first, in one transaction, so that each leaves once. Returns
+    how many rows changed."""
     workspace = workspace_of(db)
     rows = (await db.execute(_waiting(workspace, now))).all()
     fates = [(row, _of(row, workspace).fate(now)) for row in rows]
@@ -77,7 +80,7 @@ async def hand_over(db: AsyncSession, parts: Parts, now: datetime) -> int:
     posted = [_key_of(row) for row, fate in fates if fate == "sent" and await _post(db, parts, row)]
     await _write(db, dropped, dropped_at=now)
     await _write(db, posted, sent_at=now)
-    # Otherwise they would be looked at again and again until the survey opens.
+    # Otherwise they would be checked again and again until the survey opens.
     await _write(db, early, due_at=select(Survey.starts_at).where(Survey.id == Invitation.survey_id).scalar_subquery())
     return len(dropped) + len(posted) + len(early)
 
@@ -94,7 +97,7 @@ async def _write(db: AsyncSession, keys: Sequence[tuple[int, int, int, int]], **
 
 
 def _waiting(workspace: str, now: datetime) -> Select[Any]:
-    """What is due; of what surveys being switched off holds back, that which waited for too long."""
+    """What is due; and of the mails that wait because surveys are off, those that have waited too long."""
     lets_go = or_(_on(workspace), Invitation.due_at <= now - LASTS)
     due = _facts(workspace).where(WAITS, Invitation.due_at <= now, lets_go)
     due = due.order_by(Invitation.due_at, Invitation.user_id).limit(STEP)
@@ -144,8 +147,8 @@ async def _post(db: AsyncSession, parts: Parts, row: Any) -> bool:
 
 
 async def write_letter(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
-    """None when the person has answered meanwhile, or it is over. Where its start was moved, or surveys were switched off, the mail goes
-    back to those that wait."""
+    """None when the person has answered meanwhile, or the survey has ended. If its start moved, or surveys were
+    switched off, the mail waits again."""
     theirs = and_(
         Survey.uid == UUID(mail.facts["survey"]),
         Invitation.version == mail.facts["version"],

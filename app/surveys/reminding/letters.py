@@ -13,8 +13,8 @@ from app.wording.speech import speech_for
 
 
 def letter(parts: Parts, row: Any) -> Letter:
-    """`row` is a mail of `handing_over`, with the survey and the account. It speaks the person's choice, else the survey's language: no
-    browser says here what they read."""
+    """`row` is a mail of `handing_over`, with the survey and the account. It uses the person's language, otherwise the
+    survey's: here no browser says what the person reads."""
     say = speech_for([row.choice or row.language])
     title = title_for(row)
     if row.turn > INVITED:
@@ -35,7 +35,7 @@ def letter(parts: Parts, row: Any) -> Letter:
 
 
 def title_for(row: Any) -> str:
-    """In the person's language where the survey has it, else in its own."""
+    """In the person's language if the survey has it, otherwise in its own."""
     by_tag = row.translations or {}
     tag = languages.best((row.language, *by_tag), [row.choice] if row.choice else [], row.language)
     return translations.survey_texts(by_tag.get(tag)).title or str(row.title)

@@ -1,4 +1,4 @@
-"""When people are reminded by themselves, and what becomes of a mail that waits once it is looked at. Pure."""
+"""When automatic reminders are due, and what happens to a waiting mail when its turn comes. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,14 +8,15 @@ from app.surveys.asking import pacing
 from app.surveys.asking.pacing import Caller, Offer, PromptHistory
 
 INVITED, MOST_REMINDERS = 0, 2
-# What waited longer, since mail was off or no worker ran, is dropped: a reminder of last month helps no person.
+# A mail that waited longer, because mail was off or no worker ran, is dropped: a reminder of last month helps no person.
 LASTS: Final = timedelta(days=7)
 Fate = Literal["sent", "waits", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reminding:
-    """One published version: when people could answer it first, after how many days they are reminded, and how often they were."""
+    """One published version: since when people can answer it, after how many days they are reminded, and how often they
+    were."""
 
     opened_at: datetime
     ends_at: datetime | None
@@ -26,14 +27,15 @@ class Reminding:
         return self.opened_at + timedelta(days=self.remind_days) * turn
 
     def turn_due(self, now: datetime) -> int | None:
-        """The reminder that everybody is due now who has not answered; None when none is. Of two that were missed, the second alone."""
+        """The reminder that is due now for everybody who has not answered; None when none is. If two were missed, only
+        the second."""
         if self.ends_at is not None and now >= self.ends_at:
             return None
         turns = range(self.reminded + 1, MOST_REMINDERS + 1)
         return max((turn for turn in turns if self.due_at(turn) <= now < self.due_at(turn) + LASTS), default=None)
 
     def next_at(self, now: datetime) -> datetime | None:
-        """When the next reminder is due; a moment that has passed where one is due now."""
+        """When the next reminder is due; a moment in the past when one is due now."""
         if (turn := self.turn_due(now)) is not None:
             return self.due_at(turn)
         coming = [self.due_at(turn) for turn in range(self.reminded + 1, MOST_REMINDERS + 1)]
@@ -42,9 +44,9 @@ class Reminding:
 
 @dataclass(frozen=True, slots=True)
 class WaitingMail:
-    """A mail about `version` that waits for a person since `due_at`; `offer` is the survey as it is now, `outcome` what the person said
-    to it, and `told` is false for an account that was deactivated, or gets no mails about surveys. `on` is false while surveys are switched off, in the survey's workspace
-    or in the person's."""
+    """A mail about `version` that waits for a person since `due_at`. `offer` is the survey as it is now, `outcome` what
+    the person said to it. `told` is False for an account that was deactivated, or gets no mails about surveys. `on` is
+    False while surveys are switched off, in the survey's workspace or in the person's."""
 
     version: int
     due_at: datetime
@@ -56,7 +58,7 @@ class WaitingMail:
 
     @property
     def leaves_at(self) -> datetime:
-        """Not before the survey can be answered, also where its start was moved since."""
+        """Never before the survey can be answered, even if its start has moved since."""
         return max(self.due_at, self.offer.starts_at or self.due_at)
 
     def fate(self, now: datetime) -> Fate:

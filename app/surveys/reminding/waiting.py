@@ -1,4 +1,4 @@
-"""Rows of `survey_invitations`: who waits for a mail about which version. Nothing here sends."""
+"""Rows of `survey_invitations`: which mails about which version wait for whom. Nothing is sent here."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -38,14 +38,14 @@ WAITS = and_(Invitation.sent_at.is_(None), Invitation.dropped_at.is_(None))
 
 @dataclass(frozen=True, slots=True)
 class MailCounts:
-    """Of one version: how many mails wait, and how many were handed to the mail server's queue."""
+    """For one version: how many mails wait, and how many were handed to the outbox."""
 
     waiting: int
     sent: int
 
 
 def unanswered(workspace: str, stored: Stored) -> tuple[ColumnElement[bool], ...]:
-    """Accounts of the audience who have not answered this version, nor opted out of an earlier round of it."""
+    """Accounts of the audience that have not answered this version, nor opted out of an earlier round of it."""
     return audience.addressed(workspace, stored.definition), not_(
         answered(User.id, literal(stored.id), literal(stored.version), literal(stored.rounds_from, BigInteger))
     )
@@ -63,8 +63,8 @@ def answered(user_id: Any, survey_id: Any, version: Any, rounds_from: Any) -> Co
 
 
 async def invite(db: AsyncSession, actor: Actor, stored: Stored, now: datetime) -> int:
-    """Everybody in the audience of a published version, who takes mails about surveys, gets an invitation once it can be answered. Returns
-    to how many."""
+    """Everybody in the audience of a published version who accepts mails about surveys gets an invitation once they can
+    answer it. Returns how many."""
     people = select(User.id).where(*unanswered(workspace_of(db), stored), takes_mail())
     made = await _add(db, stored, people, literal(INVITED), actor, due_at=_opens_at(stored, now))
     await _note(db, actor, "invite", stored, made)
@@ -72,8 +72,8 @@ async def invite(db: AsyncSession, actor: Actor, stored: Stored, now: datetime) 
 
 
 async def remind(db: AsyncSession, actor: Actor, stored: Stored, people: Select[Any], now: datetime) -> int:
-    """Those of `people` (a SELECT of account ids) for whom no reminder waits, and who were not reminded twice; the caller holds the survey.
-    Returns how many. Raises Conflict."""
+    """Those of `people` (a SELECT of account ids) who have no waiting reminder and were not reminded twice; the caller
+    locks the survey. Returns how many. Raises Conflict."""
     refuse_reminding(stored, now)
     made = await _remind(db, actor, stored, people, now)
     await _note(db, actor, "remind", stored, made)
@@ -81,7 +81,7 @@ async def remind(db: AsyncSession, actor: Actor, stored: Stored, people: Select[
 
 
 def refuse_reminding(stored: Stored, now: datetime) -> None:
-    """Raises Conflict where each reminder would be dropped."""
+    """Raises Conflict when each reminder would be dropped."""
     if stored.status != "published":
         raise Conflict("The survey is not published: people are reminded of published surveys only.")
     if stored.ends_at is not None and now >= stored.ends_at:
@@ -89,13 +89,13 @@ def refuse_reminding(stored: Stored, now: datetime) -> None:
 
 
 def can_be_answered(stored: Stored, now: datetime) -> bool:
-    """While the version is open. Before that, people can't be asked why they have not answered."""
+    """True while the version is open. Earlier, people can't be asked why they have not answered."""
     starts, ends = stored.starts_at, stored.ends_at
     return stored.status == "published" and (starts is None or starts <= now) and (ends is None or now < ends)
 
 
 def remindable(stored: Stored) -> ColumnElement[bool]:
-    """Accounts that `remind` would not pass over."""
+    """The accounts that `remind` would not skip."""
     theirs = and_(
         Invitation.survey_id == stored.id,
         Invitation.version == stored.version,
@@ -106,7 +106,7 @@ def remindable(stored: Stored) -> ColumnElement[bool]:
 
 
 def takes_mail() -> ColumnElement[bool]:
-    """Accounts whose owners have not ended mails about surveys."""
+    """Accounts whose owners have not switched off mails about surveys."""
     return not_(unsubscribing.refusing(User.id, unsubscribing.SURVEYS))
 
 
@@ -121,7 +121,7 @@ def _opens_at(stored: Stored, now: datetime) -> datetime:
 
 
 def _next_turn(stored: Stored) -> ColumnElement[int]:
-    """What was dropped before it was sent does not count."""
+    """A mail that was dropped before it was sent does not count."""
     reminders = and_(
         Invitation.survey_id == stored.id,
         Invitation.version == stored.version,
@@ -142,7 +142,7 @@ async def _add(
     *,
     due_at: datetime,
 ) -> int:
-    """By one statement, however many they are."""
+    """One statement adds all of them."""
     columns = ("survey_id", "version", "user_id", "turn", "asked_by", "due_at")
     rows = people.with_only_columns(
         literal(stored.id), literal(stored.version), User.id, turn, literal(actor.name), literal(due_at)
@@ -158,7 +158,8 @@ async def _add(
 
 
 async def remind_all_due(db: AsyncSession, survey: Survey, now: datetime) -> bool:
-    """The reminder that `remind_days` asks for, once for each turn; the caller holds the row. Returns whether one was due."""
+    """Notes the reminder that `remind_days` asks for, once for each turn; the caller locks the row. True when one was
+    due."""
     turn = of(survey).turn_due(now)
     if turn is None:
         return False
@@ -171,14 +172,14 @@ async def remind_all_due(db: AsyncSession, survey: Survey, now: datetime) -> boo
 
 
 def of(survey: Any) -> Reminding:
-    """Of a published row of `surveys` with `remind_days`."""
+    """The reminders of a published row of `surveys` with `remind_days`."""
     published_at = survey.published_at
     opened_at = max(published_at, survey.starts_at or published_at)
     return Reminding(opened_at, survey.ends_at, survey.remind_days, survey.reminded)
 
 
 async def drop(db: AsyncSession, actor: Actor, stored: Stored, now: datetime) -> int:
-    """Takes back every mail about this survey that waits. Returns how many."""
+    """Drops every waiting mail about this survey. Returns how many."""
     waiting = update(Invitation).where(Invitation.survey_id == stored.id, WAITS).values(dropped_at=now)
     dropped = len((await db.execute(waiting.returning(Invitation.user_id))).all())
     await _note(db, actor, "drop_mail", stored, dropped)
@@ -186,7 +187,7 @@ async def drop(db: AsyncSession, actor: Actor, stored: Stored, now: datetime) ->
 
 
 async def counts(db: AsyncSession, survey_id: int, version: int) -> MailCounts:
-    """By the primary key, of one version."""
+    """The counts of one version, by the primary key."""
     waiting, sent = func.count().filter(WAITS), func.count(Invitation.sent_at)
     statement = select(waiting, sent).where(Invitation.survey_id == survey_id, Invitation.version == version)
     return MailCounts(*(await db.execute(statement)).one())

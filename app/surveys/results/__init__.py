@@ -1,1 +1,2 @@
-"""What the answers come to: counts, rates and the lists of responses. Reads the ledger, writes only tallies."""
+"""The results of surveys: counts, rates and the lists of responses. Reads the ledger, and writes only tallies and
+counted splits."""

@@ -1,4 +1,5 @@
-"""What an anonymous version came to, as its closing left it: one breakdown a question, groups, and what people wrote.
+"""The results of an anonymous version, as its closing left them: one breakdown for each question, groups, and what
+people wrote.
 
 Nothing here knows a person. Before the closing there is nothing to read.
 """
@@ -41,7 +42,7 @@ from app.surveys.words import Names
 
 NOT_KNOWN = "Not known"
 EVERYBODY = "Everybody"
-# Texts of one question that a survey's page shows.
+# So many texts of one question are on a survey's page.
 MOST_TEXTS = 10
 # One more than an Excel file takes: the page offers other files then.
 MOST_COUNTED = 100_001
@@ -61,9 +62,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class AnonymousOutcome:
-    """`closed_at` None: the version is still open. `ballots` is how many answered, `rows` have question_key, grouped, joined, choice and
-    people, without what people wrote and without numbers; `numbers` are those by question, and `numbers_by_group` by group, too; `texts` are some of that by question, with how many wrote just that, in no order.
-    `answers` counts the rows of `listed`, MOST_COUNTED at most."""
+    """`closed_at` is None while the version is open. `ballots` is how many answered; `rows` have question_key, grouped,
+    joined, choice and people, without what people wrote and without numbers. `numbers` are the numbers by question,
+    `numbers_by_group` also by group; `texts` are some of what people wrote, by question, with how many wrote exactly
+    that, in no order. `answers` counts the rows of `listed`, up to MOST_COUNTED."""
 
     closed_at: datetime | None = None
     ballots: int = 0
@@ -78,7 +80,7 @@ class AnonymousOutcome:
         return bool(self.rows)
 
     def breakdowns(self, questions: Iterable[AskedQuestion]) -> tuple[Breakdown, ...]:
-        """All groups together."""
+        """The results of all groups together."""
         of: dict[UUID, dict[str, int]] = defaultdict(Counter)
         for row in self.rows:
             of[row.question_key][row.choice] += row.people
@@ -92,7 +94,7 @@ class AnonymousOutcome:
         )
 
     def split(self) -> Split:
-        """By the keys of `group_names`: a department may be called as the groups that stand together."""
+        """By the keys of `group_names`, because a department may have the same name as the joined groups."""
         of: dict[tuple[str | None, UUID], dict[str, int]] = defaultdict(dict)
         sizes: Counter[str] = Counter()
         for row in self.rows:
@@ -105,14 +107,14 @@ class AnonymousOutcome:
         return Split(groups, of, spreads=spreads)
 
     def group_names(self, names: Mapping[str, str]) -> Mapping[str, str]:
-        """What a page calls the groups of `split`."""
+        """The names of `split`'s groups on a page."""
         return {_key_of_group(row): group_name(row, names) for row in self.rows}
 
 
 async def read(
     db: AsyncSession, survey_id: int, version: int, questions: Sequence[AskedQuestion], *, texts: int = MOST_TEXTS
 ) -> AnonymousOutcome:
-    """Three statements, and two for numbers where there are any. At most so many `texts` of each question."""
+    """Three statements, and two more if there are numbers. `texts` limits how many texts of each question are read."""
     written = [one.key for one in questions if one.type == "free_text"]
     numbers = number_counts.asked_for(questions)
     every = select(AnonymousResult.id).where(*_answers(survey_id, version, [one.key for one in questions]))
@@ -170,7 +172,7 @@ def _some_texts(survey_id: int, version: int, written: Sequence[UUID], most: int
 
 
 def listed(survey_id: int, version: int, questions: Sequence[UUID]) -> Select[Any]:
-    """Each answer, and as `answered` how many people answered that question in that group."""
+    """Each answer, and as `answered` how many people of that group answered that question."""
     counts = select(
         AnonymousResult.question_key,
         AnonymousResult.joined,
@@ -178,7 +180,7 @@ def listed(survey_id: int, version: int, questions: Sequence[UUID]) -> Select[An
         func.coalesce(AnonymousResult.grouped, "").label("grouped"),
         AnonymousResult.people,
     )
-    # Read once, whatever the planner believes of a version that was just closed; and equalities can be hashed.
+    # Read once, whatever the planner estimates for a version that was just closed; and equalities can be hashed.
     of = counts.where(*_of(survey_id, version), AnonymousResult.choice == "").cte("counts").prefix_with("MATERIALIZED")
     same = and_(
         of.c.question_key == AnonymousResult.question_key,
@@ -201,8 +203,8 @@ def _of(survey_id: int, version: int) -> tuple[ColumnElement[bool], ...]:
 async def choices_by_version(
     db: AsyncSession, survey_id: int, versions: Collection[int], apart: Collection[UUID]
 ) -> Sequence[Any]:
-    """Answers of several versions: rows of (version, question_key, choice, people), all groups together. Questions that are `apart` have
-    none."""
+    """Answers of several versions: rows of (version, question_key, choice, people), all groups together. It leaves out
+    questions that are `apart`."""
     keys = (AnonymousResult.version, AnonymousResult.question_key, AnonymousResult.choice)
     summed = cast(func.sum(AnonymousResult.people), Integer)
     which = *_of_versions(survey_id, versions), AnonymousResult.question_key.not_in(apart)
@@ -221,7 +223,7 @@ def _of_versions(survey_id: int, versions: Collection[int]) -> tuple[ColumnEleme
 
 
 def group_name(row: Any, names: Mapping[str, str]) -> str:
-    """What a page calls the group of a result."""
+    """The name of a result's group on a page."""
     if row.joined:
         return OTHERS
     if row.grouped is None:
@@ -230,17 +232,17 @@ def group_name(row: Any, names: Mapping[str, str]) -> str:
 
 
 def _key_of_group(row: Any) -> str:
-    """No name of a group can be the key of those that stand together. _GROUP_KEY says the same."""
+    """No group's name can be the key of the joined groups. _GROUP_KEY says the same."""
     return _JOINED if row.joined else f"={row.grouped or ''}"
 
 
 def names_of(split: str | None, names: Names) -> Mapping[str, str]:
-    """The names of the groups by what a result keeps of them."""
+    """The names of the groups, by the value that a result stores for each."""
     return {"type": names.types, "tenant": names.workspaces}.get(split or "", {})
 
 
 def told(choice: str) -> str:
-    """An answer as a list shows it: a row of a matrix before what was chosen in it."""
+    """An answer as a list shows it: a row of a matrix before its choice."""
     row, between, chosen = choice.partition(BETWEEN)
     return f"{row}: {chosen}" if between else choice
 

@@ -1,6 +1,6 @@
-"""What each question came to: bars, mean and median, the net promoter score, the rows of a matrix. Pure.
+"""The result of each question: bars, mean and median, the net promoter score, the rows of a matrix. Pure.
 
-Figures may come from anywhere: a breakdown knows people by choice, and not who they are.
+Figures may come from anywhere: a breakdown counts people by choice, and does not know who they are.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from app.surveys.ledger.chain import BETWEEN
 from app.surveys.results import kinds
 from app.surveys.results.figures import AskedQuestion, Counters, Figure, Reading, counters
 
-# So many different numbers or days have a bar each; of more, ranges have.
+# Up to so many different numbers or days, each has a bar; beyond it, ranges have.
 MOST_BARS = 12
 RANGES = 8
 PROMOTER, PASSIVE = 9, 7
@@ -27,7 +27,7 @@ WITHOUT_BARS = ("agreement", "free_text")
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """`choice` is what one answer is called in `survey_answers`; None for a range of several."""
+    """`choice` is the answer as `survey_answers` holds it; None for a range of several."""
 
     label: str
     people: int
@@ -37,7 +37,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Middle:
-    """Mean (two places) and median of `people` who gave a number; `lowest` and `highest` of what they gave."""
+    """Mean (two places) and median of `people` who gave a number; `lowest` and `highest` of their numbers."""
 
     people: int
     mean: Decimal
@@ -48,8 +48,8 @@ class Middle:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What very many different numbers come to: `ranges` has people in RANGES equal parts from the lowest to the highest. `is_whole`:
-    all of them are whole numbers."""
+    """The result of very many different numbers: `ranges` counts people in RANGES equal parts from the lowest to the
+    highest. `is_whole`: all of them are whole numbers."""
 
     middle: Middle
     ranges: tuple[int, ...]
@@ -58,7 +58,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class PromoterScore:
-    """Percent of promoters (9 and 10) less percent of detractors (0 to 6), of `people`."""
+    """Percentage of promoters (9 and 10) minus that of detractors (0 to 6), of `people`."""
 
     people: int
     promoters: int
@@ -80,7 +80,7 @@ class PromoterScore:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """`bars` in the order of the options, each a share of those who answered this row."""
+    """`bars` are in the order of the options, each a share of those who answered this row."""
 
     label: str
     people: int
@@ -90,8 +90,8 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """What one question came to: `people` answered it at all. `middle` where answers are numbers; agreements and free texts have no
-    bars, and a matrix has `rows` instead."""
+    """The result of one question: `people` answered it at all. `middle` is present when answers are numbers; agreements
+    and free texts have no bars, and a matrix has `rows` instead."""
 
     question: AskedQuestion
     people: int
@@ -107,8 +107,8 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """`counters` and `days` (oldest first, with people by outcome) are of the whole version; `narrowed` is how many of its
-    responses lie in the days and outcomes that were asked for, and `questions` what those came to."""
+    """`counters` and `days` (oldest first, with people by outcome) are about the whole version; `narrowed` is how many
+    of its responses match the asked days and outcomes, and `questions` are the results of those."""
 
     counters: Counters
     days: Mapping[date, Mapping[str, int]]
@@ -122,7 +122,7 @@ def results(
     reading: Reading,
     spreads: Mapping[UUID, Spread] = MappingProxyType({}),
 ) -> Results:
-    """The figures of one version against its questions. Of numbers that have a spread, no choices are needed."""
+    """The figures of one version for each of its questions. Numbers with a spread need no choices."""
     choices: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     days: dict[date, dict[str, int]] = defaultdict(dict)
     totals = []
@@ -144,7 +144,7 @@ def results(
 
 
 def breakdown(question: AskedQuestion, choices: Mapping[str, int]) -> Breakdown:
-    """`choices` are people per choice; under '' those who answered at all."""
+    """`choices` are people by choice; under '' those who answered at all."""
     people = choices.get("", 0)
     given = {choice: number for choice, number in choices.items() if choice and number}
     match question.type:
@@ -162,7 +162,7 @@ def breakdown(question: AskedQuestion, choices: Mapping[str, int]) -> Breakdown:
 
 
 def spread_out(question: AskedQuestion, spread: Spread) -> Breakdown:
-    """As `breakdown` of very many different numbers."""
+    """As `breakdown`, for very many different numbers."""
     of = spread.middle
     labels = _labels(of.lowest, of.highest, is_whole=spread.is_whole)
     return Breakdown(question, of.people, _ranges(labels, spread.ranges, of.people), of)
@@ -180,12 +180,12 @@ def middle(given: Mapping[str, int], number_of: Callable[[str], Decimal]) -> Mid
 
 
 def halfway(lower: Decimal, upper: Decimal) -> Decimal:
-    """The median, of the two values in the middle."""
+    """The median: the mean of the two values in the middle."""
     return _short((lower + upper) / 2)
 
 
 def _at(counted: Sequence[tuple[Decimal, int]], place: int) -> Decimal:
-    """The value at a place of all of them in order."""
+    """The value at a place, of all values in order."""
     for value, people in counted:
         place -= people
         if place < 0:
@@ -217,7 +217,7 @@ def _middle(question: AskedQuestion, given: Mapping[str, int]) -> Middle | None:
 
 def _bars(question: AskedQuestion, given: Mapping[str, int], people: int) -> tuple[Bar, ...]:
     known = kinds.choices(question)
-    # Options never change under answers; if one were gone, its people still are not.
+    # Options never change under answers. If one were gone, its people would still count.
     others = sorted(choice for choice in given if choice not in known)
     return tuple(_bar(choice, given.get(choice, 0), people) for choice in (*known, *others))
 
@@ -241,7 +241,7 @@ def _matrix_row(label: str, scale: AskedQuestion, choices: Mapping[str, int]) ->
 
 
 def _numbers(given: Mapping[str, int], people: int) -> tuple[Bar, ...]:
-    """Ranges hold their lower end; the last one both."""
+    """A range includes its lower end; the last one includes both ends."""
     values = sorted((Decimal(choice), number, choice) for choice, number in given.items())
     if len(values) <= MOST_BARS:
         return tuple(_bar(choice, number, people) for _, number, choice in values)
@@ -259,7 +259,8 @@ def _ranges(labels: Sequence[str], sums: Sequence[int], people: int) -> tuple[Ba
 
 
 def _labels(low: Decimal, high: Decimal, *, is_whole: bool) -> list[str]:
-    """Of whole numbers the first and the last in each range, so that none is in two; of others, neighbours share their ends."""
+    """For whole numbers the first and the last in each range, so that none is in two; for others, neighbours share
+    their ends."""
     width = (high - low) / RANGES
     ends = [low + width * place for place in range(RANGES)]
     if not is_whole:
@@ -271,18 +272,19 @@ def _labels(low: Decimal, high: Decimal, *, is_whole: bool) -> list[str]:
 
 
 def _rounded(value: Decimal, width: Decimal) -> Decimal:
-    """To two digits below the width of a range."""
+    """Rounded to two digits below the width of a range."""
     return rounded(value, max(0, 1 - width.adjusted()))
 
 
 def dates(question: AskedQuestion, choices: Mapping[str, int], length: int) -> Breakdown:
-    """As `breakdown` of a date, by the first `length` characters of each day."""
+    """As `breakdown`, for dates: by the first `length` characters of each day."""
     people = choices.get("", 0)
     return Breakdown(question, people, _dates({day: n for day, n in choices.items() if day and n}, people, length))
 
 
 def length_of_dates(days: Collection[str]) -> int:
-    """How much of `2026-11-24` makes a bar, so that there are not too many: the day, else the month, else the year."""
+    """How much of `2026-11-24` makes a bar, so that there are not too many bars: the day, otherwise the month,
+    otherwise the year."""
     if len(days) <= MOST_BARS:
         return len("2026-11-24")
     months = {day[: len("2026-11")] for day in days}
@@ -293,7 +295,7 @@ def _dates(given: Mapping[str, int], people: int, length: int) -> tuple[Bar, ...
     sums: dict[str, int] = defaultdict(int)
     for day, number in given.items():
         sums[day[:length]] += number
-    # A part of several days is no answer of anybody.
+    # A month or a year is no person's answer.
     return tuple(
         Bar(part, sums[part], percent(sums[part], people), part if part in given else None) for part in sorted(sums)
     )

@@ -1,6 +1,8 @@
-"""What people wrote: free texts of one version, newest first, searched and narrowed by what else those people answered.
+"""What people wrote: free texts of one version, newest first, searched and narrowed by the other answers of those
+people.
 
-Texts lie sealed under the key of each person, so a search opens them one by one; it reads MOST_READ at most and tells where it stopped.
+Texts are sealed under the key of each person, so a search opens them one by one. It reads MOST_READ at most and says
+where it stopped.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +25,8 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class CommentSearch:
-    """`scope` names survey and version, and may name an answer. `question`: one question's texts alone. `before`: below this number of
-    the ledger. `text` is what must stand in them, "" for anything."""
+    """`scope` names survey and version, and may name an answer. `question`: only the texts of one question. `before`:
+    below this number of the ledger. `text` is what must occur in them, "" for anything."""
 
     scope: TallyScope
     question: UUID | None = None
@@ -32,7 +34,7 @@ class CommentSearch:
     before: int | None = None
 
     def matching(self, texts: Texts) -> Texts:
-        """By question id."""
+        """The matching texts, by question id."""
         wanted = self.text.casefold()
         return {
             key: text
@@ -43,8 +45,8 @@ class CommentSearch:
 
 @dataclass(frozen=True, slots=True)
 class FoundComments:
-    """Rows of the ledger with their texts that match. `older` is where the next page begins, None at the end; `is_cut` says that the search stopped
-    after MOST_READ responses."""
+    """Rows of the ledger with their matching texts. `older` is where the next page begins, None at the end; `is_cut`:
+    the search stopped after MOST_READ responses."""
 
     rows: Sequence[tuple[Any, Texts]]
     older: int | None
@@ -52,7 +54,8 @@ class FoundComments:
 
 
 async def find(db: AsyncSession, wanted: CommentSearch, texts_of: Callable[[Any], Texts]) -> FoundComments:
-    """One page. `texts_of` opens the texts of a row. One more than a page is looked for: it says that there are older ones."""
+    """One page. `texts_of` opens the texts of a row. It looks for one more than a page, to know if there are older
+    ones."""
     found: list[tuple[Any, Texts]] = []
     before = wanted.before
     for _ in range(MOST_READ // STEP):

@@ -1,6 +1,7 @@
-"""What other programs follow of surveys: each list as it is now, or all of it that changed since an instant. Reads only.
+"""What other programs read of surveys: each list as it is now, or all of it that changed since an instant. Reads only.
 
-A response that is followed is found by the clock of the database, not by `recorded_at`: that is the clock of the process which heard it.
+Changes of a response are found by the clock of the database, not by `recorded_at`, which is the clock of the process
+that recorded it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,7 @@ from app.host.models import Application, AppRating
 from app.surveys.models import LedgerChange, LedgerPerson, PersonKey, Response, Survey, Tombstone, Wording
 from app.surveys.results import queries
 
-# By question id: what a question was called, and its type.
+# By question id: the question's label and type.
 AskedIn = Mapping[str, Mapping[str, str]]
 _NAMED = exists().where(Survey.id == Response.survey_id, Survey.anonymity == "named")
 _REMOVED = exists().where(Tombstone.number == Response.number)
@@ -42,7 +43,7 @@ _LAST_CHANGE = (
     select(func.max(LedgerChange.stored_at)).where(LedgerChange.response_number == Response.number).scalar_subquery()
 )
 _REMOVED_AT = select(Tombstone.removed_at).where(Tombstone.number == Response.number).scalar_subquery()
-# A new name is no news of erased rows: it would tell which later ones are of the same person.
+# A new name does not count as a change of erased rows: it would show which later rows are of the same person.
 _OF_USER = join(
     join(User, LedgerPerson, LedgerPerson.user_id == User.id),
     Response,
@@ -51,7 +52,7 @@ _OF_USER = join(
 _RENAMED_AT = case((PersonKey.erased_at.is_(None), User.renamed_at))
 _RESPONSES = queries.rows(
     _REMOVED_AT.label("removed_at"),
-    # NULL is passed over.
+    # NULL is skipped.
     func.greatest(Response.stored_at, _LAST_CHANGE, _REMOVED_AT, PersonKey.erased_at, _RENAMED_AT).label("updated_at"),
 )
 _RATING_COLUMNS: tuple[Any, ...] = (
@@ -70,7 +71,7 @@ _RATINGS = select(*_RATING_COLUMNS).join(Application, Application.id == AppRatin
 
 
 async def surveys(since: datetime | None) -> Select[Any]:
-    """Those that were ever published; with `since` what was removed meanwhile, too."""
+    """Surveys that were ever published; with `since` also those removed since."""
     changed: ColumnElement[bool] = Survey.deleted_at.is_(None)
     if since is not None:
         changed = or_(Survey.updated_at >= since, Survey.deleted_at >= since)
@@ -79,17 +80,18 @@ async def surveys(since: datetime | None) -> Select[Any]:
 
 
 async def response_numbers(survey: UUID | None) -> Select[Any]:
-    """Numbers of the responses to named surveys, with when each was recorded as `at`. Of an anonymous one, that somebody took part is all
-    that is known: no program needs it."""
+    """Numbers of the responses to surveys that are not anonymous, with the time of recording as `at`. Of an anonymous
+    one only the participation is known, which no program needs."""
     columns: tuple[Any, ...] = (Response.number, Response.recorded_at.label("at"))
     return select(*columns).where(*_wanted(survey), ~_REMOVED)
 
 
 def changed_numbers(since: datetime, survey: UUID | None, after: tuple[datetime, int] | None, most: int) -> Select[Any]:
-    """What changed since, oldest change first: `most` rows of the number of a response and `at`, when it changed. One that changed in several ways
-    stands there for each. `after`: behind that moment and number.
+    """What changed since, oldest change first: `most` rows of the number of a response and `at`, when it changed. A
+    response that changed in several ways has a row for each. `after`: beyond that moment and number.
 
-    Each kind of change is walked in the order of an index and ends after `most` rows, so that a page costs the same however much changed.
+    Each kind of change is read in the order of an index and stops after `most` rows, so that a page always costs the
+    same.
     """
 
     def walked(
@@ -97,11 +99,11 @@ def changed_numbers(since: datetime, survey: UUID | None, after: tuple[datetime,
     ) -> Select[Any]:
         columns: tuple[Any, ...] = (at.label("at"), number.label("number"))
         found = select(*columns).select_from(source)
-        # The moment alone, too: where moment and number are of two tables, no index holds both.
+        # By the moment alone first: when moment and number are in two tables, no index holds both.
         behind = found.where(at >= since) if after is None else found.where(at >= after[0], tuple_(at, number) > after)
         return behind.where(*_wanted(survey)).order_by(at, number).limit(most)
 
-    # By person for the index, by key because what they answered after the erasure is no part of it.
+    # By person because of the index, by key because what the person answered after the erasure does not belong to it.
     of_key = and_(Response.person == PersonKey.person, Response.key_id == PersonKey.id)
     parts = [
         walked(at, number, source)
@@ -128,7 +130,7 @@ def _wanted(survey: UUID | None) -> tuple[ColumnElement[bool], ...]:
 
 
 async def responses(db: AsyncSession, numbers: Sequence[int]) -> dict[int, Any]:
-    """Rows of a page by number: those of `queries.rows`, `removed_at`, and when any of it changed last."""
+    """Rows of a page by number: those of `queries.rows`, `removed_at`, and when any part last changed."""
     return {row.number: row for row in await db.execute(_RESPONSES.where(among(Response.number, numbers)))}
 
 
@@ -140,5 +142,5 @@ async def asked_in(db: AsyncSession, wordings: Sequence[int]) -> dict[int, Asked
 
 
 async def ratings(since: datetime | None) -> Select[Any]:
-    """With `since` removed ones, too."""
+    """With `since` also removed ones."""
     return _RATINGS.where(AppRating.deleted_at.is_(None) if since is None else AppRating.updated_at >= since)

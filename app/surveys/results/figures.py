@@ -1,6 +1,6 @@
-"""What counts mean: rates and percentages, and how figures are to be read. Pure.
+"""Rates and percentages of counts, and which counts belong to which figure. Pure.
 
-A percentage is of those who answered that question; None when there are none.
+A percentage is a share of those who answered that question; None when there are none.
 """
 
 from collections import defaultdict
@@ -20,8 +20,8 @@ DECIDED = ("agreed", "declined", "withdrawn")
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """People by outcome, and how many of all who were asked. `impressed` are people with an impression, `unprompted` those of
-    each outcome without one."""
+    """People by outcome, and how many of all were asked. `impressed` are people with an impression, `unprompted` those
+    of each outcome without one."""
 
     outcomes: Mapping[str, int] = field(default_factory=dict)
     impressed: int = 0
@@ -29,7 +29,7 @@ class Counters:
 
     @property
     def responses(self) -> int:
-        """Rows of the ledger, opt-outs too."""
+        """Rows of the ledger, with opt-outs."""
         return sum(self.outcomes.values())
 
     @property
@@ -42,7 +42,7 @@ class Counters:
 
     @property
     def alone(self) -> int:
-        """Who has a row of the ledger and no impression."""
+        """People with a row of the ledger and without an impression."""
         return sum(self.unprompted.values())
 
     @property
@@ -59,7 +59,7 @@ class Counters:
 
     @property
     def decided(self) -> int:
-        """Who agreed or declined, withdrawn agreements included."""
+        """People who agreed or declined, with withdrawn agreements."""
         return sum(self.outcomes.get(outcome, 0) for outcome in DECIDED)
 
     @property
@@ -81,7 +81,7 @@ def _responded(people: Mapping[str, int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question in the wording that a version had."""
+    """A question in the wording of a version."""
 
     key: UUID
     label: str
@@ -92,7 +92,7 @@ class AskedQuestion:
 
 
 def outcomes_of(questions: Iterable[AskedQuestion], enforcement: str, counters: Counters) -> tuple[str, ...]:
-    """The outcomes that a survey can have, and those that it has nevertheless; in the order of OUTCOMES."""
+    """The outcomes that a survey can have, and others that it has nevertheless, in the order of OUTCOMES."""
     asks_agreement = any(one.type == "agreement" for one in questions)
     possible = set(DECIDED) if asks_agreement else {"answered"}
     if enforcement == "optional":
@@ -106,8 +106,8 @@ Figure = tuple[date | None, str, UUID, str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How figures of app.surveys.results.tallies are to be read: its marks for whole responses and first impressions, and the scope's
-    outcomes (None: any) and days (either open)."""
+    """How to read the figures of app.surveys.results.tallies: its marks for whole responses and first impressions, and
+    the scope's outcomes (None: any) and days (each end may be open)."""
 
     whole: UUID
     asked: str

@@ -1,6 +1,6 @@
-"""What an answer to each type of question is: the numbers that it counts as, and its columns in a table. Pure.
+"""For each type of question: as which numbers an answer counts, and which columns it has in a table. Pure.
 
-What an answer looks like in the ledger says app.surveys.ledger.chain; here is what readers of results make of it.
+How the ledger stores an answer: app.surveys.ledger.chain.
 """
 
 import re
@@ -15,14 +15,14 @@ from app.surveys.results.figures import AskedQuestion
 from app.surveys.words import MOST_NPS, MOST_STARS
 
 _NUMBER = re.compile(r"[-−+]?\d+([.,]\d+)?", re.ASCII)
-# The answers to these are numbers themselves.
+# The answers to these are numbers.
 NUMERIC = frozenset({"star_rating", "nps", "number"})
 OUTCOME_WORDS = {"agreed": "Agree", "declined": "Disagree", "withdrawn": "Withdrawn"}
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerColumn:
-    """One column of a table. `read` takes the answer (None for none) and the outcome of the response."""
+    """One column of a table. `read` gets the answer (None for none) and the outcome of the response."""
 
     key: str
     label: str
@@ -30,7 +30,7 @@ class AnswerColumn:
 
 
 def choices(question: AskedQuestion) -> tuple[str, ...]:
-    """What people choose among, in the order in which results show it; nothing where they write what they like."""
+    """The choices of a question, in the order in which results show them; empty when people write freely."""
     match question.type:
         case "star_rating":
             return tuple(str(star) for star in range(MOST_STARS, 0, -1))
@@ -42,7 +42,7 @@ def choices(question: AskedQuestion) -> tuple[str, ...]:
 
 
 def counts_as(question: AskedQuestion) -> Callable[[str], Decimal] | None:
-    """What an answer, as `survey_answers` holds it, counts as in a mean; None when answers are no numbers."""
+    """The number as which an answer of `survey_answers` counts in a mean; None when answers are not numbers."""
     if question.type in NUMERIC:
         return Decimal
     counted = numbers(question)
@@ -50,14 +50,14 @@ def counts_as(question: AskedQuestion) -> Callable[[str], Decimal] | None:
 
 
 def numbers(question: AskedQuestion) -> Mapping[str, Decimal] | None:
-    """The options of a scale as numbers; None when one of them is none, or the question is of another type."""
+    """The options of a scale as numbers; None when one of them is not a number, or the question has another type."""
     if question.type != "scale" or not all(_NUMBER.fullmatch(one.strip()) for one in question.options):
         return None
     return {one: Decimal(one.strip().replace("−", "-").replace(",", ".")) for one in question.options}
 
 
 def columns(question: AskedQuestion) -> tuple[AnswerColumn, ...]:
-    """One column; one for each option where people tick several, and one for each row of a matrix."""
+    """One column; for a multiple choice one for each option, for a matrix one for each row."""
     key, label = str(question.key), question.label
     match question.type:
         case "agreement":
@@ -82,7 +82,7 @@ def _decision(_: Any, outcome: str) -> Any:
 
 
 def _tick(option: str, value: Any, _: str) -> int | None:
-    """Of who ticked nothing it is not known whether they saw the question."""
+    """When nothing was ticked, it is unknown if the person saw the question."""
     return None if value is None else int(option in value)
 
 

@@ -1,5 +1,5 @@
-"""Answers to number questions, counted by the database in the same memory for any number of them: few different numbers one by one, of
-many what they come to."""
+"""Answers to number questions, counted by the database in the same memory for any number of answers: few different
+numbers one by one, many as a summary."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,14 +18,14 @@ from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.tallies import TallyScope
 
 K = TypeVar("K")
-# A question may have had another type in an earlier version.
+# In an earlier version a question may have had another type.
 _NUMBER = r"^-?\d+(\.\d+)?$"
 
 
 @dataclass(frozen=True, slots=True)
 class NumberCount:
-    """What one part of the people gave: `different` numbers, and what they came to. Where these are few, `choices` has the people who
-    gave each, and under '' all of them; else it is empty."""
+    """What one part of the people gave: `different` numbers, and their summary. When these are few, `choices` has the
+    people who gave each, and under '' all of them; otherwise it is empty."""
 
     different: int
     choices: Mapping[str, int]
@@ -49,7 +49,7 @@ def told_apart(counted: Mapping[K, NumberCount]) -> tuple[dict[K, dict[str, int]
 async def of_versions(
     db: AsyncSession, scope: TallyScope, questions: Collection[UUID], versions: Collection[int] | None = None
 ) -> dict[tuple[int, UUID], NumberCount]:
-    """By version (None: those of the scope) and question. No statement where no question is asked for."""
+    """By version (None: those of the scope) and question. No statement when no question is asked for."""
     if not questions:
         return {}
     given = tallies.answers(scope, questions).subquery().c
@@ -58,7 +58,8 @@ async def of_versions(
 
 
 async def read(db: AsyncSession, given: Select[Any], most: int) -> dict[tuple[Any, UUID], NumberCount]:
-    """By part and question. `given` has part, question_key, choice and people, not summed; up to `most` different numbers are few."""
+    """By part and question. `given` has part, question_key, choice and people, not summed; up to `most` different
+    numbers count as few."""
     rows: dict[tuple[Any, UUID], list[Any]] = defaultdict(list)
     for row in await db.execute(_counted(given, most)):
         rows[row.part, row.question_key].append(row)
@@ -66,7 +67,7 @@ async def read(db: AsyncSession, given: Select[Any], most: int) -> dict[tuple[An
 
 
 def _counted(given: Select[Any], most: int) -> Select[Any]:
-    """A row for each range that anybody is in. With an even number of people the median lies between `lower` and `upper`."""
+    """A row for each range with people. With an even number of people the median lies between `lower` and `upper`."""
     placed = _placed(given)
     one = placed.c
     place = func.least(func.div((one.value - one.lowest) * RANGES, one.highest - one.lowest), RANGES - 1)
@@ -86,7 +87,7 @@ def _counted(given: Select[Any], most: int) -> Select[Any]:
 
 
 def _placed(given: Select[Any]) -> Subquery:
-    """Each different number with its place, and how many people lie up to it."""
+    """Each different number with its place, and how many people have it or a lower one."""
     every = given.subquery()
     keys = every.c.part, every.c.question_key, every.c.choice
     people = func.sum(every.c.people)

@@ -1,4 +1,4 @@
-"""What one version of a survey came to: its figures, read and set against its questions."""
+"""The result of one version of a survey: its figures, read and matched with its questions."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from app.surveys.results.tallies import ASKED, TallyScope
 
 
 async def read(db: AsyncSession, *, scope: TallyScope, questions: Sequence[AskedQuestion]) -> Results:
-    """Numbers are counted apart, where there are any: one statement more."""
+    """Numbers are counted apart: with number questions, there is one statement more."""
     numbers = number_counts.asked_for(questions)
     figures = [tuple(row) for row in await db.execute(tallies.figures(scope, numbers))]
     counted = await number_counts.of_versions(db, scope, numbers)

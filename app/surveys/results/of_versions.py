@@ -1,4 +1,4 @@
-"""What people chose in several versions of a survey, to be set beside each other."""
+"""What people chose in several versions of a survey, for a comparison."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ from app.surveys.results.tallies import TallyScope
 
 @dataclass(frozen=True, slots=True)
 class ChoicesByVersion:
-    """By version and question: people by choice, and in place of these the spreads of very many different numbers."""
+    """By version and question: people by choice; for very many different numbers, their spreads instead."""
 
     choices: Mapping[tuple[int, UUID], Mapping[str, int]]
     spreads: Mapping[tuple[int, UUID], Spread]
@@ -30,7 +30,7 @@ class ChoicesByVersion:
 async def read(
     db: AsyncSession, survey: Any, versions: Collection[int], questions: Sequence[AskedQuestion]
 ) -> ChoicesByVersion:
-    """Of any survey, a row of `surveys`."""
+    """For any survey, a row of `surveys`."""
     found: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
     numbers = number_counts.asked_for(questions)
     if survey.anonymity == "anonymous":

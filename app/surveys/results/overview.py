@@ -1,4 +1,5 @@
-"""What the Overview shows of a workspace: how many surveys there are, what those that run came to, and the last 30 days."""
+"""What the Overview shows of a workspace: how many surveys there are, the results of those that run, and the last 30
+days."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,9 +31,10 @@ class RunningSurvey:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """`together` sums the current versions of the published surveys; `required` of them are required. `days` are the last 30
-    UTC days, oldest first, with the responses of every survey and version by outcome; `by_day` are all responses of these days and
-    of the 30 before them. `since` is the day of the first publish or response; None before any."""
+    """`together` sums the current versions of the published surveys; `required` of them are required. `days` are the
+    last 30 UTC days, oldest first, with the responses of every survey and version by outcome; `by_day` are all
+    responses of these days and of the 30 before them. `since` is the day of the first publish or response; None before
+    any."""
 
     statuses: Mapping[str, int]
     required: int
@@ -76,7 +78,7 @@ _RUNNING = (
 
 
 async def read(db: AsyncSession, now: datetime) -> Overview:
-    """Four SELECTs. `now` decides which days are the last 30, and what a window says."""
+    """Four SELECTs. `now` decides which days are the last 30, and which windows are open."""
     statuses = {row[0]: row[1] for row in await db.execute(_STATUSES)}
     rows = (await db.execute(_RUNNING)).all()
     running = [_running(list(group), now) for _, group in groupby(rows, key=lambda row: row.id)]
@@ -89,7 +91,7 @@ async def read(db: AsyncSession, now: datetime) -> Overview:
 
 
 def stage(survey: Any, now: datetime) -> str:
-    """What a published survey's window says now; "" while it is open."""
+    """The state of a published survey's window; "" while it is open."""
     if survey.starts_at and now < survey.starts_at:
         return "not open yet"
     return "over" if survey.ends_at and now >= survey.ends_at else ""
@@ -105,7 +107,7 @@ def _figure(row: Any) -> tuple[str, int, int]:
 
 
 async def _since(db: AsyncSession) -> date | None:
-    """Since when people have been asked, as far as is known: the first words that were published, or the first response."""
+    """Since when people have been asked, as far as is known: the first published words, or the first response."""
     worded = select(Wording.created_at).order_by(Wording.id).limit(1).scalar_subquery()
     answered = select(Response.recorded_at).order_by(Response.number).limit(1).scalar_subquery()
     first: datetime | None = await db.scalar(select(func.least(worded, answered)))

@@ -1,6 +1,7 @@
-"""What the pages of surveys read: rows of the ledger with the names that belong to them, and one survey in full. No writes.
+"""What the pages of surveys read: rows of the ledger with the names that belong to them, and one survey in full. No
+writes.
 
-People's names come from the shared accounts; a row whose person was erased is found under no name.
+People's names come from the shared accounts. A row whose person was erased is found under no name.
 """
 
 from collections.abc import Sequence
@@ -47,12 +48,12 @@ from app.surveys.results.tallies import WITHDRAWN, TallyScope
 
 # When more people than this match, the page asks for more of the name.
 MOST_PEOPLE = 2000
-# Rows of chosen people are counted up to here: theirs are in no kept count.
+# Rows of chosen people are counted up to this number, because no stored count has them.
 MOST_COUNTED = 10_000
 _PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
 NEWEST_FIRST = (Response.recorded_at.desc(), Response.number.desc())
 OLDEST_FIRST = (Response.recorded_at, Response.number)
-# What the response stands at now; `recorded_outcome` is what the ledger recorded first.
+# The present standing of the response; `recorded_outcome` is what the ledger recorded first.
 OUTCOME = case((and_(Response.outcome == "agreed", WITHDRAWN), "withdrawn"), else_=Response.outcome).label("outcome")
 COLUMNS: tuple[Any, ...] = (
     Response.number,
@@ -84,7 +85,7 @@ COLUMNS: tuple[Any, ...] = (
 
 
 def rows(*columns: Any) -> Select[Any]:
-    """The ledger with `COLUMNS` and `columns`, tombstones included: the reader narrows it."""
+    """The ledger with `COLUMNS` and `columns`, with rows under a tombstone: the caller narrows it."""
     return (
         select(*COLUMNS, *columns)
         .select_from(Response)
@@ -97,7 +98,7 @@ def rows(*columns: Any) -> Select[Any]:
 
 
 ROWS = rows()
-# By question id, for a page. An export would take apart a wording as often as it was answered.
+# By question id, for a page. An export would parse a wording as often as it was answered.
 _TYPES = literal_column(
     """jsonb_object(survey_wordings.question_keys,
     ARRAY(SELECT q ->> 'type' FROM json_array_elements(survey_wordings.content::json -> 'questions') AS q))""",
@@ -108,8 +109,8 @@ _TYPED_ROWS = rows(_TYPES).join(Wording, Wording.id == Response.wording_id)
 
 @dataclass(frozen=True, slots=True)
 class LedgerFilter:
-    """What the ledger's list is narrowed to. `people` are user ids (None: any); none of their erased rows are found. `language` is a tag,
-    None for any."""
+    """How the ledger's list is narrowed. `people` are user ids (None: any); their erased rows are never found.
+    `language` is a tag, None for any."""
 
     scope: TallyScope = field(default_factory=TallyScope)
     people: tuple[int, ...] | None = None
@@ -117,7 +118,7 @@ class LedgerFilter:
 
     @property
     def has_tallies(self) -> bool:
-        """True when the figures count what it holds; else its rows are counted."""
+        """True when the tallies can count these rows; otherwise the rows are counted."""
         return self.people is None and self.language is None
 
     def condition(self) -> ColumnElement[bool]:
@@ -127,12 +128,12 @@ class LedgerFilter:
 
 
 def of_people(ids: Sequence[int]) -> ColumnElement[bool]:
-    """The rows of these accounts that were not erased."""
+    """The rows of these accounts, without erased ones."""
     return and_(_with_numbers_of(among(LedgerPerson.user_id, ids)), not_erased())
 
 
 def of_accounts(ids: Select[Any]) -> ColumnElement[bool]:
-    """The rows of the accounts that a SELECT finds, erased ones included."""
+    """The rows of the accounts that a SELECT finds, with erased ones."""
     return _with_numbers_of(LedgerPerson.user_id.in_(ids))
 
 
@@ -153,10 +154,11 @@ def not_erased() -> ColumnElement[bool]:
 
 
 async def counted(db: AsyncSession, wanted: LedgerFilter) -> Counted:
-    """How many rows a filter holds per UTC day, newest first; those of chosen people or of a language up to MOST_COUNTED, the newest.
+    """How many rows a filter finds per UTC day, newest first; for chosen people or a language only the newest, up to
+    MOST_COUNTED.
 
-    The rest of the transaction plans each statement for its values: a plan that must suit one survey and all of them, a rare
-    outcome and the usual one, suits neither.
+    From here on the transaction plans each statement for its values: a general plan for one survey and all surveys, a
+    rare outcome and the usual one, would suit neither.
     """
     await db.execute(_PLAN_EACH)
     if wanted.has_tallies:
@@ -173,7 +175,7 @@ async def counted(db: AsyncSession, wanted: LedgerFilter) -> Counted:
 async def located(
     db: AsyncSession, wanted: LedgerFilter, found: Counted, *, newest_first: bool, offset: int, rows: int
 ) -> Sequence[Any]:
-    """The rows of a page: only its own days are read, however deep it is. `found` is newest first."""
+    """The rows of a page. Only its own days are read, however deep the page is. `found` is newest first."""
     days, skip = (found if newest_first else found.reversed()).locate(offset, rows)
     if not days:
         return []
@@ -183,14 +185,14 @@ async def located(
 
 
 def _on(days: Sequence[date]) -> ColumnElement[bool]:
-    """A range walks the index in order; single days far apart are looked up one by one."""
+    """A range follows the index in order; single days far apart are looked up one by one."""
     if is_dense(days):
         return on_days(Response.recorded_at, (min(days), max(days)))
     return or_(*(on_days(Response.recorded_at, (day, day)) for day in days))
 
 
 async def response(db: AsyncSession, row_hash: bytes) -> Any:
-    """One row with its wording and its place in the chain. Raises NotFound, also for a demo row that was removed."""
+    """One row with its wording and its place in the chain. Raises NotFound, also for a removed demo row."""
     tables = (Response.__table__.alias("previous"), LedgerChange.__table__.alias("previous_change"))
     hashes = (select(one.c.row_hash).where(one.c.number == Response.number - 1).scalar_subquery() for one in tables)
     before = func.encode(func.coalesce(*hashes), "hex")
@@ -204,7 +206,7 @@ async def response(db: AsyncSession, row_hash: bytes) -> Any:
 
 
 async def changes(db: AsyncSession, number: int, most: int) -> Sequence[Any]:
-    """What became of a response since: the newest `most`, oldest first, each with the key of its evidence."""
+    """The changes of a response since: the newest `most`, oldest first, each with the key of its evidence."""
     key = PersonKey.__table__
     statement = (
         select(LedgerChange.__table__, LedgerChange.person.label("person"), key.c.sealed_key, key.c.erased_at)
@@ -227,8 +229,9 @@ async def labels(db: AsyncSession, survey: UUID | None) -> dict[int, dict[str, s
 
 
 async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
-    """One survey as it is now, the versions it had (newest first), the last wording of `version` (None: the current one), when that
-    version was first published (`begun_at`), how many mails about it wait, the ceiling of its workspace, and what audience.named needs.
+    """One survey as it is now, its versions (newest first), the last wording of `version` (None: the current one), when
+    that version was first published (`begun_at`), how many mails about it wait, the ceiling of its workspace, and what
+    audience.named needs.
 
     Raises NotFound.
     """
@@ -262,13 +265,13 @@ async def survey(db: AsyncSession, uid: UUID, version: int | None) -> Any:
 
 
 async def uid_of(db: AsyncSession, survey_id: int) -> UUID | None:
-    """None for a survey that is gone or was deleted."""
+    """None for a survey that does not exist or was deleted."""
     found: UUID | None = await db.scalar(select(Survey.uid).where(Survey.id == survey_id, Survey.deleted_at.is_(None)))
     return found
 
 
 def questions_as_now() -> ScalarSelect[Any]:
-    """Those of a survey as they are now: a list of objects, in order."""
+    """The present questions of a survey: a list of objects, in order."""
     fields = (Question.key, Question.label, Question.type, Question.options, Question.required, Question.details)
     pairs = [part for one in fields for part in (literal(one.name, String), one)]
     every = func.json_agg(aggregate_order_by(func.json_build_object(*pairs), Question.position))

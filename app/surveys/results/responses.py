@@ -1,4 +1,4 @@
-"""A response as people read it: its answers in the words that the person met, and its evidence as far as it opens.
+"""A response as people read it: its answers in the words that the person saw, and its evidence if it can be opened.
 
 The rows are those of app.surveys.results.queries; nothing here reads the database.
 """
@@ -30,8 +30,8 @@ Labels = Mapping[int, Mapping[str, str]]
 
 
 class ReadWording(msgspec.Struct):
-    """The canonical content behind a hash. `message` and `closing_html` are sanitised HTML; a question is an object with its details
-    among its keys."""
+    """The canonical content behind a hash. `message` and `closing_html` are sanitised HTML; a question is an object
+    with its details among its keys."""
 
     title: str
     message: str
@@ -51,8 +51,8 @@ class ReadWording(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """One answer. `value` is None when a free text can no longer be read; `type` is that of the question, None when the row does not
-    tell."""
+    """One answer. `value` is None when a free text can no longer be read; `type` is that of the question, None when the
+    row does not say."""
 
     question: str
     value: Value
@@ -85,12 +85,12 @@ class Opened:
 
 
 def opened(keys: KeyRing, workspace: str, row: Any) -> Opened:
-    """Of a response."""
+    """The evidence of a response."""
     return _opened(evidence.open, keys, workspace, row)
 
 
 def opened_change(keys: KeyRing, workspace: str, row: Any) -> Opened:
-    """Of a change of an agreement."""
+    """The evidence of a change of an agreement."""
     return _opened(evidence.open_change, keys, workspace, row)
 
 
@@ -114,7 +114,7 @@ def answers(row: Any, found: Opened) -> Iterator[ShownAnswer]:
 
 @dataclass(frozen=True, slots=True)
 class ReadResponse:
-    """What a person read and said, in the language in which they read it; `language` is "" where the version had one."""
+    """What a person read and said, in the language in which they read it; `language` is "" when the version had one."""
 
     words: ReadWording
     questions: tuple[AskedQuestion, ...]
@@ -123,7 +123,7 @@ class ReadResponse:
 
 
 def as_read(row: Any, found: Opened) -> ReadResponse:
-    """Of a row with the content and the question keys of its wording."""
+    """Made from a row with the content and the question keys of its wording."""
     words = wording(row.content)
     said = {one.question: one for one in answers(row, found)}
     if row.language is None:
@@ -167,7 +167,7 @@ def labelled(row: Any, found: Opened, words: Labels) -> list[dict[str, Any]]:
 
 
 def shown_of(row: Any) -> Shown:
-    """How far the survey came to the person before."""
+    """How far the survey had come to the person."""
     return chain.read(row.entry).was_shown
 
 
@@ -184,7 +184,7 @@ def plain(value: Value) -> str:
 
 
 def short(one: ShownAnswer) -> str:
-    """An answer in a list's cell, its question left out."""
+    """An answer in a list's cell, without its question."""
     if one.type == "star_rating":
         return f"{plain(one.value)} ★"
     text = " ".join(plain(one.value).split())
@@ -197,15 +197,15 @@ def wording(content: str) -> ReadWording:
 
 
 def wording_of(survey: Any, rows: Sequence[Mapping[str, Any]]) -> ReadWording:
-    """The words of a survey as it stands; `rows` are its questions."""
+    """The present words of a survey; `rows` are its questions."""
     asked = [{**row, **(row["details"] or {})} for row in rows]
     told = (survey.closing_html, survey.anonymity, survey.split)
     return ReadWording(survey.title, survey.message, survey.type, survey.enforcement, asked, *told)
 
 
 def definition(survey: Any, version: int) -> tuple[ReadWording, tuple[AskedQuestion, ...]]:
-    """The words of a version: of the current one as they stand, of an older one as they were last. `survey` is a row of
-    queries.survey for that version. Raises NotFound."""
+    """The words of a version: the present ones of the current version, the last ones of an older version. `survey` is a
+    row of queries.survey for that version. Raises NotFound."""
     if version == survey.version:
         rows = survey.questions or []
         words = wording_of(survey, rows)
@@ -217,7 +217,7 @@ def definition(survey: Any, version: int) -> tuple[ReadWording, tuple[AskedQuest
 
 
 def questions(words: ReadWording, keys: Sequence[str]) -> tuple[AskedQuestion, ...]:
-    """The questions of a wording under their ids."""
+    """The questions of a wording by id."""
     return tuple(
         AskedQuestion(
             UUID(key),
@@ -232,7 +232,7 @@ def questions(words: ReadWording, keys: Sequence[str]) -> tuple[AskedQuestion, .
 
 
 def name_of(row: Any) -> str:
-    """The person's name; without one after they were erased, a number where the account is gone."""
+    """The person's name; none after they were erased, and a number when the account is gone."""
     if row.erased_at is not None:
         return ERASED_PERSON
     return row.name if row.name is not None else f"User {row.person}"

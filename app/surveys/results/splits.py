@@ -1,8 +1,8 @@
-"""The answers to one version by groups of people: their user type, tenant or department, all as they are today, or the language in
-which they read it.
+"""The answers to one version by groups of people: their user type, tenant or department, all as they are today, or the
+language in which they read it.
 
-Up to MOST_LIVE responses they are counted when somebody asks. Above, a job counts them for the whole version; responses that came since
-are added when somebody asks, and the page says of when the groups are.
+Up to MOST_LIVE responses are counted when somebody asks. Above that, a job counts the whole version. Later responses
+are added when somebody asks, and the page says from when the groups are.
 """
 
 from collections import Counter, defaultdict
@@ -44,24 +44,24 @@ from app.surveys.results.number_counts import NumberCount
 from app.surveys.results.queries import OUTCOME
 from app.surveys.results.tallies import TallyScope
 
-# A live count of as many takes a tenth of a second or two.
+# Counting so many takes a tenth of a second or two.
 MOST_LIVE = 3_000
-# The largest; all others stand together.
+# The largest groups; all others are joined.
 MOST_GROUPS = 12
 OTHERS = "Others"
-# A kept count that is older is counted again when somebody looks at it: people move between groups. Sooner where what came since cannot
-# be added.
+# When a stored count is older, it is counted again as soon as somebody looks at it, because people move between groups.
+# Sooner when later responses can't be added.
 FRESH_FOR = timedelta(hours=1)
 FRESH_WITHOUT_THE_REST_FOR = timedelta(minutes=10)
-# Rows of the ledger that came since, of all surveys: as many are looked through.
+# Later rows of the ledger, of all surveys: at most so many are looked through.
 LONGEST_REST = 5_000
-# Of a number question with more in all groups, means and medians are kept in their place.
+# With more different numbers in all groups, only means and medians are stored.
 MOST_VALUES = 500
-# Their answers have no table: free texts and agreements nothing to count, days and cells of a matrix too many.
+# These have no table: free texts and agreements have nothing to count, days and matrix cells too many values.
 UNSPLIT = (*WITHOUT_BARS, "matrix", "date")
-# One person has several rows in `survey_answers` for an answer to this.
+# An answer to one of these has several rows in `survey_answers`.
 SEVERAL = "multiple_choice"
-# Group (None: not known), question (the nil one: outcomes), choice, people.
+# Group (None: unknown), question (the nil one: outcomes), choice, people.
 GroupFigure = tuple[str | None, str, str, int]
 _GROUPS: Mapping[str, SQLColumnExpression[Any]] = {
     "type": User.type,
@@ -73,7 +73,8 @@ _GROUPS: Mapping[str, SQLColumnExpression[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class LedgerStretch:
-    """Numbers of the ledger behind `after`, up to `until`; None is either end of it. `is_few` says that few responses are counted."""
+    """Numbers of the ledger after `after`, up to `until`; None means either end of the ledger. `is_few`: few responses
+    are counted."""
 
     after: int | None = None
     until: int | None = None
@@ -89,9 +90,10 @@ _ALL_OF_FEW = LedgerStretch(is_few=True)
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """`groups` are names, largest first (None: not known), with their people; `of` finds what a question came to in a group.
-    `counted_at` is None for a live count; `to_now` tells that a kept one has what came since. `middles` are of numbers in a kept count,
-    which does not keep each of very many; `spreads` are of very many numbers that were counted just now."""
+    """`groups` are names, largest first (None: unknown), with their people; `of` finds the result of a question in a
+    group. `counted_at` is None for a live count; `to_now`: a stored count includes later responses. `middles` are means
+    and medians of numbers in a stored count, which does not store very many numbers one by one; `spreads` are those of
+    very many numbers that were just counted."""
 
     groups: Sequence[tuple[str | None, int]]
     of: Mapping[tuple[str | None, UUID], Mapping[str, int]]
@@ -120,8 +122,9 @@ async def read(
     responses: int,
     now: datetime,
 ) -> Split | None:
-    """`responses` of the version decide whether it is counted live. None while a job counts for the first time. A kept count is of the whole
-    version, and so is what is added to it: outcomes and days of `scope` narrow a live count alone."""
+    """`responses` of the version decide if it is counted live. None while a job counts for the first time. A stored
+    count is about the whole version, and so is what is added to it: outcomes and days of `scope` narrow only a live
+    count."""
     if responses <= MOST_LIVE:
         return _split(await _counted(db, scope, split, questions, _ALL_OF_FEW))
     kept = await _kept(db, scope, split)
@@ -140,8 +143,8 @@ async def read(
 
 
 async def keep(db: AsyncSession, survey_id: int, version: int, split: str, questions: Sequence[AskedQuestion]) -> None:
-    """Counts the whole version up to the head of the ledger and keeps it. What is kept is bounded, and so is what is read: MOST_GROUPS
-    groups, and of many numbers their mean and median."""
+    """Counts the whole version up to the head of the ledger and stores it. What is stored and read is limited:
+    MOST_GROUPS groups, and for many numbers their mean and median."""
     head = await db.scalar(select(LedgerHead.number)) or 0
     whole, among = TallyScope(survey_id, version), LedgerStretch(until=head)
     counted = _joined(await _counted(db, whole, split, [one for one in questions if one.type != "number"], among))
@@ -160,7 +163,7 @@ async def _numbers(
     questions: Sequence[AskedQuestion],
     groups: Collection[str | None],
 ) -> Mapping[tuple[str | None, UUID], NumberCount]:
-    """By group and question; who is in none of these groups is in OTHERS. No statement where no question is one of numbers."""
+    """By group and question; people in none of these groups are in OTHERS. No statement without a number question."""
     asked = number_counts.asked_for(questions)
     if not asked:
         return {}
@@ -172,7 +175,7 @@ async def _numbers(
 
 
 async def _kept(db: AsyncSession, scope: TallyScope, split: str) -> Any:
-    """None also for the older form, a list with each number and day: it is counted again."""
+    """None also for a count in the older form, a list with each number and day, so that it is counted again."""
     which = and_(
         KeptSplit.survey_id == scope.survey_id,
         KeptSplit.version == scope.version,
@@ -183,7 +186,7 @@ async def _kept(db: AsyncSession, scope: TallyScope, split: str) -> Any:
 
 
 def _kept_of(counted: Sequence[GroupFigure], numbers: Mapping[tuple[str | None, UUID], NumberCount]) -> dict[str, Any]:
-    """As `_read` takes it."""
+    """In the form that `_read` takes."""
     different: Counter[UUID] = Counter()
     for (_, question), one in numbers.items():
         different[question] += one.different
@@ -208,8 +211,8 @@ def _read(kept: Mapping[str, Any], counted_at: datetime) -> Split:
 
 
 async def _rest(db: AsyncSession, scope: TallyScope, kept: Mapping[str, Any]) -> LedgerStretch | None:
-    """Which responses came since. None when they cannot be added: too many to look through, an agreement that changed, or a question of
-    which means and medians alone are kept."""
+    """The later responses. None when they can't be added: too many to look through, an agreement that changed, or a
+    question with stored means and medians only."""
     counted = kept.get("head")
     if counted is None or kept["middles"]:
         return None
@@ -220,7 +223,7 @@ async def _rest(db: AsyncSession, scope: TallyScope, kept: Mapping[str, Any]) ->
 
 
 def _added(kept: Sequence[Sequence[Any]], since: Sequence[GroupFigure]) -> list[GroupFigure]:
-    """Who came since in a group that stood with the others stays there."""
+    """Later people of a group that was joined with the others are added to the others."""
     named = {group for group, *_ in kept}
     small = OTHERS in named
     moved = [(OTHERS if small and one[0] is not None and one[0] not in named else one[0], *one[1:]) for one in since]
@@ -230,7 +233,7 @@ def _added(kept: Sequence[Sequence[Any]], since: Sequence[GroupFigure]) -> list[
 async def _counted(
     db: AsyncSession, scope: TallyScope, split: str, questions: Sequence[AskedQuestion], among: LedgerStretch
 ) -> list[GroupFigure]:
-    """In one statement, which finds the people and their groups once. `among` narrows the responses of the scope."""
+    """One statement, which finds the people and their groups once. `among` narrows the responses of the scope."""
     shown = split_by(questions)
     several = [one.key for one in shown if one.type == SEVERAL]
     people = _people(scope, split, among)
@@ -242,12 +245,12 @@ async def _counted(
 
 
 def split_by(questions: Sequence[AskedQuestion]) -> list[AskedQuestion]:
-    """Those whose answers are counted by groups."""
+    """The questions whose answers are counted by groups."""
     return [one for one in questions if one.type not in UNSPLIT]
 
 
 def _single(figures: Sequence[GroupFigure], several: set[str]) -> list[GroupFigure]:
-    """How many people answered, where each has one row."""
+    """How many people answered, if each has one row."""
     people: Counter[tuple[str | None, str]] = Counter()
     for group, question, choice, number in figures:
         if question != str(WHOLE) and choice and question not in several:
@@ -256,7 +259,7 @@ def _single(figures: Sequence[GroupFigure], several: set[str]) -> list[GroupFigu
 
 
 def _people(scope: TallyScope, split: str, among: LedgerStretch) -> CTE:
-    """Each response with its group; that of an erased person is not known."""
+    """Each response with its group; the group of an erased person is unknown."""
     group = case((PersonKey.erased_at.is_(None), cast(_group(split, among), Text)))
     statement = select(Response.number, group.label("grouped"), OUTCOME).outerjoin(
         PersonKey, PersonKey.id == Response.key_id
@@ -273,7 +276,7 @@ def _people(scope: TallyScope, split: str, among: LedgerStretch) -> CTE:
 
 
 def _group(split: str, among: LedgerStretch) -> SQLColumnExpression[Any]:
-    """Of few people the departments are looked up one by one; the staff as a whole takes longer."""
+    """For few people the departments are looked up one by one; for many, reading all staff at once is faster."""
     return table.DEPARTMENT if split == "department" and among.is_few else _GROUPS[split]
 
 
@@ -296,7 +299,7 @@ def _answered(people: CTE, among: LedgerStretch, questions: Sequence[UUID]) -> S
 
 
 def _of(people: CTE, among: LedgerStretch, questions: Sequence[UUID]) -> ColumnElement[bool]:
-    """The stretch is named again, or a long table of answers would be read whole for a few of them."""
+    """The stretch is repeated here. Otherwise a long table of answers would be read whole for a few of them."""
     return and_(Answer.number == people.c.number, among.holds(Answer.number), Answer.question_key.in_(questions))
 
 
@@ -317,7 +320,7 @@ def _sizes(figures: Sequence[GroupFigure]) -> list[tuple[str | None, int]]:
 
 
 def _joined(figures: Sequence[GroupFigure]) -> list[GroupFigure]:
-    """With the small groups as one."""
+    """The counts with the small groups joined."""
     named = [group for group, _ in _sizes(figures) if group is not None]
     small = set(named[MOST_GROUPS:]) if len(named) > MOST_GROUPS + 1 else set()
     sums: Counter[tuple[str | None, str, str]] = Counter()

@@ -1,7 +1,7 @@
 """The responses of one survey as a table: one row each, and one column or more for each question.
 
-Columns keep the id of their question, which it keeps for life: so the table of several versions has one column for a question that
-was in all of them, under its newest words.
+A column belongs to the id of its question, which never changes. So the table of several versions has one column for a
+question that was in all of them, with its newest words.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,8 @@ from app.surveys.models import LedgerPerson, PromptState, Response, Survey, Word
 from app.surveys.results import kinds, queries, responses
 from app.surveys.results.figures import AskedQuestion
 
-# The first employee of each account. Joined as a whole: looked up one by one, they take longer than all else of a table.
+# The first employee of each account. Joined as a whole: looking them up one by one takes longer than all the rest of a
+# table.
 STAFF = (
     select(Employee.user_id, Employee.department)
     .where(Employee.user_id.is_not(None), Employee.deleted_at.is_(None))
@@ -52,7 +53,7 @@ ROWS: Select[Any] = (
 
 
 class _TableAnswer(msgspec.Struct, gc=False):
-    """As ledger/chain.py has it. Garbage collection looks at none of the millions that a file takes."""
+    """As in ledger/chain.py. Garbage collection skips these, because a file needs millions."""
 
     question: str
     value: int | float | str | list[str | MatrixCell] | None
@@ -70,7 +71,7 @@ _Said = tuple[Mapping[str, Any], str]
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """`key` names it in JSON Lines. `value` takes a row of ROWS."""
+    """`key` is its name in JSON Lines. `value` takes a row of ROWS."""
 
     key: str
     label: str
@@ -78,13 +79,13 @@ class TableColumn:
 
 
 async def asked_of_people(db: AsyncSession, survey: UUID, version: int | None) -> tuple[AskedQuestion, ...]:
-    """As `asked_in`, those alone whose answers belong to a person: none of an anonymous survey."""
+    """As `asked_in`, but only questions whose answers belong to a person: none of an anonymous survey."""
     is_anonymous = await db.scalar(select(Survey.anonymity == "anonymous").where(Survey.uid == survey))
     return () if is_anonymous else await asked_in(db, survey, version)
 
 
 async def asked_in(db: AsyncSession, survey: UUID, version: int | None) -> tuple[AskedQuestion, ...]:
-    """The questions of a version, or of all (None), as they were worded last."""
+    """The questions of a version, or of all (None), in their last words."""
     last = select(func.max(Wording.id)).where(Wording.survey_uid == survey).group_by(Wording.version)
     if version is not None:
         last = last.where(Wording.version == version)
@@ -93,7 +94,7 @@ async def asked_in(db: AsyncSession, survey: UUID, version: int | None) -> tuple
 
 
 def merged(versions: Iterable[Sequence[AskedQuestion]]) -> tuple[AskedQuestion, ...]:
-    """Each question once, in its newest words with the options that it ever had; `versions` come newest first."""
+    """Each question once, in its newest words with all options that it ever had; `versions` come newest first."""
     found: dict[UUID, AskedQuestion] = {}
     for question in (one for version in versions for one in version):
         known = found.setdefault(question.key, question)
@@ -109,7 +110,8 @@ def _with(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 def columns(
     questions: Sequence[AskedQuestion], keys: KeyRing, workspace: str, *, on_platform: bool
 ) -> tuple[TableColumn, ...]:
-    """Those of the questions, then who answered, when and how. Texts are opened row by row; of erased people they are empty."""
+    """The columns of the questions, then who answered, when and how. Texts are opened row by row; those of erased
+    people are empty."""
     answers = _reader(keys, workspace)
     asked = [
         TableColumn(one.key, one.label, _value(question, one, answers))
@@ -120,7 +122,7 @@ def columns(
 
 
 def _reader(keys: KeyRing, workspace: str) -> Callable[[Any], _Said]:
-    """The answers of a row by question id, and its outcome, read once however many columns ask in turn."""
+    """The answers of a row by question id, and its outcome. All columns of a row share one reading."""
     last: Any = None
     said: _Said = {}, ""
 
@@ -156,7 +158,7 @@ def _unless_erased(name: str) -> Callable[[Any], Any]:
 
 
 def _told_apart(columns_: Iterable[TableColumn]) -> Iterable[TableColumn]:
-    """Two questions may have one text: then a number follows it."""
+    """If two questions have the same text, a number follows it."""
     times: dict[str, int] = {}
     for one in columns_:
         times[one.label] = number = times.get(one.label, 0) + 1

@@ -1,13 +1,14 @@
-"""Counts of responses, exact at any moment and quick at any size: what is kept up to a mark, plus what lies after it.
+"""Counts of responses, exact at any moment and fast at any size: the stored counts up to a mark, plus what comes after
+it.
 
-`count_up` moves the mark; a reader adds the few rows after it in the same statement, so that no reader ever sees a row
-twice or not at all. Rows under a tombstone never count. A row of the whole response has the nil question and choice ''; a
+`count_up` moves the mark. A reader adds the few rows after it in the same statement, so it never counts a row twice or
+misses one. Rows under a tombstone never count. A row of the whole response has the nil question and choice ''; a
 question's row with choice '' counts the people who answered it at all, however many options they ticked.
 
-What stands counts: a withdrawal takes its response from the agreed ones of the day of the agreement and adds it to the withdrawn ones, and
-agreeing again undoes that. So each change is counted once, as it comes.
+The present standing counts: a withdrawal moves its response from the agreed ones of the day of the agreement to the
+withdrawn ones, and agreeing again moves it back. So each change is counted once, when it comes.
 
-People asked are those with a first impression (`survey_prompt_state`), kept under the outcome ASKED, and those who
+People asked are those with a first impression (`survey_prompt_state`), stored under the outcome ASKED, and those who
 responded without one (`unprompted`).
 """
 
@@ -59,13 +60,13 @@ from app.surveys.models import (
 )
 
 ASKED = "asked"
-# Counted live by every reader: some milliseconds.
+# Every reader counts so many live, in some milliseconds.
 LONGEST_TAIL = 2000
-# Rows that one transaction moves: about a second.
+# Rows that one transaction counts, in about a second.
 STEP = 50_000
-# An impression of a slow transaction, or of a server whose clock is behind, has long arrived by then.
+# After so long, impressions of slow transactions, or of servers whose clock is behind, have arrived.
 SETTLED = timedelta(minutes=10)
-# Written out, not bound: else the index on whole responses does not serve.
+# Written out, not bound: otherwise PostgreSQL does not use the index on whole responses.
 _WHOLE: ColumnElement[UUID] = literal_column(f"'{WHOLE}'::uuid")
 _NO_CHOICE: ColumnElement[str] = literal_column("''", Text)
 _ASKED: ColumnElement[str] = literal_column(f"'{ASKED}'", Text)
@@ -78,14 +79,14 @@ _MARK = select(TallyMark.number).scalar_subquery()
 _CHANGES_MARK = select(TallyMark.changes_number).scalar_subquery()
 _HEAD = select(LedgerHead.number).scalar_subquery()
 _SHOWN_UNTIL = select(TallyMark.shown_until).scalar_subquery()
-# Both ends are given, since of an open range the planner expects a third of the table, and reads all of it.
+# With both ends. For an open range the planner expects a third of the table, and reads all of it.
 _FRESH = and_(Response.number > _MARK, Response.number <= _HEAD)
 _FRESH_CHANGES = and_(LedgerChange.number > _CHANGES_MARK, LedgerChange.number <= _HEAD)
-# What a change does to the two outcomes that it moves a response between: −1 is taken from, +1 is added to.
+# How a change counts for the two outcomes between which it moves a response: −1 where it leaves, +1 where it arrives.
 _SIDE = values(column("outcome", Text), column("sign", Integer), name="side").data([("withdrawn", 1), ("agreed", -1)])
 _SIGN = case((LedgerChange.kind == "withdrawn", _SIDE.c.sign), else_=-_SIDE.c.sign)
 _undone = LedgerChange.__table__.alias("undone")
-# Of a response that agreed: its last change withdrew it.
+# A response that agreed, and whose last change withdrew it.
 WITHDRAWN = exists().where(
     LedgerChange.response_number == Response.number,
     LedgerChange.kind == "withdrawn",
@@ -98,9 +99,9 @@ COLUMNS = ("survey_id", "version", "day", "outcome", "question_key", "choice", "
 
 @dataclass(frozen=True, slots=True)
 class TallyScope:
-    """What is counted; None is any. `days` are UTC days, both included, either open. `current` leaves the current versions of
-    published surveys alone. `answer` is a question and one of its choices, or '' for every person who answered it;
-    `figures` and `whole` do not know it."""
+    """What is counted; None means any. `days` are UTC days, both included, each may be open. `current` counts only the
+    current versions of published surveys. `answer` is a question and one of its choices, or '' for every person who
+    answered it; `figures` and `whole` ignore it."""
 
     survey_id: int | None = None
     version: int | None = None
@@ -110,7 +111,7 @@ class TallyScope:
     current: bool = False
 
     def responses(self) -> ColumnElement[bool]:
-        """The scope as a condition on the ledger. Rows under a tombstone are out."""
+        """The scope as a condition on the ledger, without rows under a tombstone."""
         return and_(self.recorded(), true() if self.outcomes is None else _stand_at(self.outcomes))
 
     def recorded(self) -> ColumnElement[bool]:
@@ -128,7 +129,7 @@ class TallyScope:
         return self._survey(Tally)
 
     def asked(self) -> ColumnElement[bool]:
-        """People with an impression, of the survey and version; neither days nor outcomes narrow whom a survey asked."""
+        """People with an impression of the survey and version; days and outcomes do not narrow whom a survey asked."""
         return and_(self._survey(Tally), Tally.outcome == _ASKED, Tally.question_key == _WHOLE)
 
     def shown(self) -> ColumnElement[bool]:
@@ -150,7 +151,7 @@ class TallyScope:
 
 
 def _stand_at(outcomes: Collection[str]) -> ColumnElement[bool]:
-    """Responses that stand at one of these outcomes. All that were withdrawn were recorded as agreed."""
+    """Responses that stand at one of these outcomes. All withdrawn ones were recorded as agreed."""
     recorded = Response.outcome.in_([one for one in outcomes if one != "withdrawn"])
     if "withdrawn" not in outcomes:
         return and_(recorded, ~WITHDRAWN) if "agreed" in outcomes else recorded
@@ -159,11 +160,11 @@ def _stand_at(outcomes: Collection[str]) -> ColumnElement[bool]:
 
 
 def figures(scope: TallyScope, apart: Collection[UUID] = ()) -> Select[Any]:
-    """The statement behind a survey's figures: rows of (day, outcome, question_key, choice, people, unprompted). Questions that are
-    `apart` have none: `answers` counts them.
+    """The statement behind a survey's figures: rows of (day, outcome, question_key, choice, people, unprompted). It
+    leaves out questions that are `apart`: `answers` counts them.
 
-    Rows of questions and choices are narrowed by the scope and have no day. Rows of whole responses, and of first impressions
-    under the outcome ASKED, are of the survey and version whatever else narrows, day by day.
+    Rows of questions and choices follow the scope and have no day. Rows of whole responses, and of first impressions
+    under the outcome ASKED, are about the whole survey and version, day by day.
     """
     version = TallyScope(scope.survey_id, scope.version)
     fresh = [tail[0] for tail in _tails(version)]
@@ -182,11 +183,12 @@ def figures(scope: TallyScope, apart: Collection[UUID] = ()) -> Select[Any]:
 
 
 def whole(scope: TallyScope) -> Select[Any]:
-    """The statement behind totals of many surveys: rows of `COLUMNS` for whole responses and first impressions, not summed.
+    """The statement behind totals of many surveys: rows of `COLUMNS` for whole responses and first impressions, not
+    summed.
 
-    Days and outcomes narrow the responses alone.
+    Days and outcomes narrow only the responses.
     """
-    # What the index does not hold is known: so that it is read alone.
+    # The values that the index lacks are known, so PostgreSQL reads only the index.
     known: dict[str, ColumnElement[Any]] = {"question_key": _WHOLE, "choice": _NO_CHOICE}
     columns = [known[name].label(name) if name in known else getattr(Tally, name) for name in COLUMNS]
     kept = select(*columns).where(scope.kept(), Tally.question_key == _WHOLE)
@@ -217,9 +219,9 @@ def by_version(survey_id: int, versions: Collection[int], apart: Collection[UUID
 
 
 async def by_day(db: AsyncSession, scope: TallyScope) -> list[tuple[date, str, int]]:
-    """Responses per UTC day and outcome as (day, outcome, people), newest day first; days without any are left out."""
+    """Responses per UTC day and outcome as (day, outcome, people), newest day first, without empty days."""
     question, choice = scope.answer or (_WHOLE, "")
-    # The one of whole responses is always '', and its index holds no choices.
+    # The choice of whole responses is always '', and their index has no choices.
     answered = and_(Tally.question_key == question, true() if question is _WHOLE else Tally.choice == choice)
     kept = select(Tally.day, Tally.outcome, Tally.people).where(scope.kept(), answered)
     fresh = [tail[0].subquery() for tail in _tails(scope)]
@@ -231,7 +233,7 @@ async def by_day(db: AsyncSession, scope: TallyScope) -> list[tuple[date, str, i
 
 
 async def is_due(db: AsyncSession) -> bool:
-    """True when so much lies after the mark that readers would notice."""
+    """True when so much came after the mark that readers would notice."""
     settled = (
         select(PromptState.survey_id)
         .where(PromptState.first_shown_at >= _SHOWN_UNTIL, PromptState.first_shown_at < func.now() - SETTLED)
@@ -246,8 +248,8 @@ async def is_due(db: AsyncSession) -> bool:
 async def count_up(db: AsyncSession) -> int:
     """Moves the mark by up to STEP rows towards the head, and over the settled impressions. Returns how many rows.
 
-    Two at once go one after the other. The ledger is gapless and its head is written with the row, so every row up to the
-    head that is read here has been committed.
+    Two at once go one after the other. The ledger has no gaps and its head is written with the row, so every row up to
+    the head that is read here is committed.
     """
     mark = await _locked(db)
     until = max(mark.shown_until, mark.now - SETTLED)
@@ -264,7 +266,7 @@ async def count_up(db: AsyncSession) -> int:
 
 
 async def recount(db: AsyncSession, survey_ids: Collection[int]) -> None:
-    """Counts surveys again up to the mark: after rows of theirs went under a tombstone, in the same transaction."""
+    """Counts surveys again up to the mark, in the transaction that put rows of theirs under a tombstone."""
     mark = await _locked(db)
     await db.execute(delete(Tally).where(Tally.survey_id.in_(survey_ids)))
     await _keep(
@@ -316,7 +318,7 @@ def _counted(which: ColumnElement[bool]) -> tuple[Select[*tuple[Any, ...]], ...]
 
 
 def _tails(scope: TallyScope) -> tuple[tuple[Select[*tuple[Any, ...]], ...], ...]:
-    """What lies after the marks: responses by the outcome that they were recorded with, and what changed that since."""
+    """What comes after the marks: responses by their recorded outcome, and the changes of responses."""
     every = scope.recorded()
     outcomes, moved = (
         (true(), true())
@@ -327,8 +329,8 @@ def _tails(scope: TallyScope) -> tuple[tuple[Select[*tuple[Any, ...]], ...], ...
 
 
 def _moved(which: ColumnElement[bool]) -> tuple[Select[*tuple[Any, ...]], ...]:
-    """Changes of responses counted as `COLUMNS`, one fewer here and one more there: whole responses, then people per question, then people
-    per choice."""
+    """Changes of responses counted as `COLUMNS`, one less here and one more there: whole responses, then people per
+    question, then people per choice."""
     keys = (Response.survey_id, Response.version, _DAY, _SIDE.c.outcome)
     labelled = (Response.survey_id, Response.version, _DAY.label("day"), _SIDE.c.outcome)
     people, unprompted = func.sum(_SIGN), func.coalesce(func.sum(_SIGN).filter(~Response.prompted), 0)

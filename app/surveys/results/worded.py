@@ -1,4 +1,4 @@
-"""One answer as a person reads it beside its question, and which questions of a response were not shown. Pure."""
+"""One answer as a person reads it beside its question, and which questions were hidden from the person. Pure."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -13,7 +13,7 @@ Value = int | float | str | list[str | MatrixCell] | None
 
 
 def told(question: AskedQuestion, value: Value) -> str:
-    """Ticks and rows of a matrix each on a line of their own; "" for none."""
+    """Each tick, and each row of a matrix, on a line of its own; "" for none."""
     match value:
         case None:
             return ""
@@ -29,7 +29,7 @@ def told(question: AskedQuestion, value: Value) -> str:
 
 
 def hidden(questions: Sequence[AskedQuestion], values: Mapping[str, Value]) -> frozenset[str]:
-    """The ids of the questions that were not shown to somebody who gave these answers, by the ids of their questions."""
+    """The ids of the questions that were hidden from somebody who gave these answers."""
     given = {number: values.get(str(one.key)) for number, one in enumerate(questions, 1)}
     answers = {number: tuple(one) if isinstance(one, list) else one for number, one in given.items() if one is not None}
     found = shown(questions, answers)

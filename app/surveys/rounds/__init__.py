@@ -1,1 +1,2 @@
-"""Rounds of a survey that repeats: on which days they open, and what its author says about that. Pure; app.surveys.authoring.opening opens them."""
+"""Rounds of a repeating survey: on which days they open, and how its author describes that. Pure;
+app.surveys.authoring.opening opens them."""

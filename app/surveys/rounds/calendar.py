@@ -1,7 +1,8 @@
 """On which days the rounds of a survey open, and which one is due now. Pure.
 
-A round opens when its day begins in the zone of the workspace, and ends when as many days have passed there, however many hours those
-have. A month that is too short for the day of the first round has its round on its last day; the next month has the day itself again.
+A round opens when its day begins in the zone of the workspace, and ends after its number of days there, whatever hours
+these have. In a month that is too short for the day of the first round, the round opens on the last day; the next month
+has the day itself again.
 """
 
 from calendar import monthrange
@@ -18,7 +19,8 @@ _WEEK: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """`number` counts from 1 by the calendar, rounds that never opened included. It is open from `starts_at` until before `ends_at`."""
+    """`number` counts from 1 by the calendar, with rounds that never opened. The round is open from `starts_at` until
+    before `ends_at`."""
 
     number: int
     day: date
@@ -27,7 +29,7 @@ class Round:
 
 
 def day_of(repeat: Repeat, number: int) -> date:
-    """Of a round, from 1 on."""
+    """The day of a round, from 1 on."""
     if repeat.every in _MONTHS:
         return months_later(repeat.starts_on, (number - 1) * _MONTHS[repeat.every])
     return repeat.starts_on + timedelta(days=(number - 1) * _length(repeat))
@@ -52,15 +54,15 @@ def opened(repeat: Repeat, number: int, zone: ZoneInfo) -> Round:
 
 
 def due(repeat: Repeat, after: date, now: datetime, zone: ZoneInfo) -> Round | None:
-    """The round that is to open now: its day is later than `after`, that of the last one which opened, and it is not over. Of several
-    that were missed, the last one at most."""
+    """The round to open now: its day is later than `after`, the day of the last opened round, and it has not ended. If
+    several were missed, only the last one."""
     number = latest(repeat, now.astimezone(zone).date())
     found = opened(repeat, number, zone) if number else None
     return found if found and found.day > after and found.starts_at <= now < found.ends_at else None
 
 
 def following(repeat: Repeat, after: date, now: datetime, zone: ZoneInfo) -> Round | None:
-    """The next round that opens: one that is due now, or the first later one; None when there is none left."""
+    """The next round that opens: the one that is due now, or the first later one; None when none is left."""
     if found := due(repeat, after, now, zone):
         return found
     number = latest(repeat, max(after, now.astimezone(zone).date())) + 1
@@ -68,7 +70,7 @@ def following(repeat: Repeat, after: date, now: datetime, zone: ZoneInfo) -> Rou
 
 
 def joined(repeat: Repeat, now: datetime, zone: ZoneInfo) -> Round | None:
-    """The round that a version belongs to which is published now: the one that is open, or the next one; None when all are over."""
+    """The round of a version that is published now: the open one, or the next one; None when all have ended."""
     return following(repeat, date.min, now, zone)
 
 
@@ -85,12 +87,12 @@ def _length(repeat: Repeat) -> int:
 
 
 def months_later(day: date, months: int) -> date:
-    """The same day of another month, or its last one."""
+    """The same day of another month, or the last day of that month."""
     years, month = divmod(day.month - 1 + months, 12)
     year = day.year + years
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
 def _begins(day: date, zone: ZoneInfo) -> datetime:
-    """The first instant of a day. Where the clocks leave midnight out, that is the hour to which they jump."""
+    """The first instant of a day. When clocks skip midnight, it is the hour to which they jump."""
     return datetime.combine(day, time(), zone).astimezone(UTC)

@@ -1,4 +1,4 @@
-"""How a survey is asked again by itself: the rule that an author gives, its bounds, and its words. Its days: calendar. Pure."""
+"""How a survey repeats: the rule that an author gives, its limits, and its words. On which days: calendar. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,18 +10,19 @@ from app.dates import day_words
 from app.errors import FieldError
 
 EVERY: Final = {"week": "Week", "month": "Month", "quarter": "Quarter", "days": "Number of days"}
-# In days: the shortest that lies between two rounds, so that one is over when the next one opens. February is in both.
+# The shortest time between two rounds, in days, so that one ends before the next opens: 28 for a February, 89 for a
+# quarter with a February.
 _SHORTEST: Final = {"week": 7, "month": 28, "quarter": 89}
 DAYS: Final = (1, 366)
 TIMES: Final = (1, 500)
-# Later days would lead to rounds that no calendar has.
+# Later days would lead to rounds beyond the last year of the calendar.
 YEARS: Final = (1970, 2999)
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Round 1 opens on `starts_on`, the others after each week, month or quarter, or after `days` days; each stays open for `open_days`
-    days. `times`: so many rounds, None for any number. Days are days of the workspace."""
+    """Round 1 opens on `starts_on`, the others after each week, month or quarter, or after `days` days; each stays open
+    for `open_days` days. `times`: the number of rounds, None for no end. Days are days of the workspace."""
 
     every: str
     open_days: int
@@ -69,7 +70,7 @@ def _between(field: str, value: int | None, bounds: tuple[int, int], unit: str) 
 
 
 def written(repeat: Repeat | None) -> dict[str, Any] | None:
-    """As files and rows hold it, in one order, without what is not used."""
+    """The form in files and rows, in one order, without unused values."""
     if repeat is None:
         return None
     bounds = {name: value for name in ("days", "times") if (value := getattr(repeat, name)) is not None}
@@ -82,7 +83,7 @@ def written(repeat: Repeat | None) -> dict[str, Any] | None:
 
 
 def read(stored: Mapping[str, Any] | None) -> Repeat | None:
-    """What `written` wrote."""
+    """Reads what `written` wrote."""
     if stored is None:
         return None
     starts_on = date.fromisoformat(stored["starts_on"])

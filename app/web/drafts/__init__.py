@@ -1,1 +1,1 @@
-"""What a person wrote and has not sent yet."""
+"""What a person typed and has not sent yet."""

@@ -1,7 +1,8 @@
-"""What a person wrote in a form while their session ended: sealed for that person, it travels through the sign-in form, and
-stands on the page again afterwards. For browsers without script; with it, the browser keeps what was written itself.
+"""Carries what a person typed through the sign-in form, when their session ended before they sent it. It is sealed for
+that person, and appears on the page again afterwards. This is for browsers without script; with script, the browser
+keeps what was typed.
 
-The form says who they were, by a mark that cannot be made up and fits their own sign-in alone.
+The form contains a mark of the person. It can't be made up, and it fits only their own sign-in.
 """
 
 import hashlib
@@ -28,24 +29,26 @@ from app.web.context import Context, provide_context
 from app.web.guards import Connection, Requires
 from app.web.templating import with_query
 
-# `person` is in the forms that are carried, `carried` in the form for signing in.
+# Forms that can be carried have `person`; the sign-in form has `carried`.
 PERSON, FIELD = "person", "carried"
 LIFE = timedelta(hours=1)
-# Characters: with the rest of the form for signing in it stays below what is read from anybody.
+# In characters. Together with the sign-in form it stays below what is read from anybody.
 LONGEST = 48 * 1024
 _NEVER_CARRIED = frozenset({csrf.FIELD, PERSON, "action", "ask"})
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """`page` is where the form stands, in the language that its address asked for; `fields` its fields, less the buttons and what belonged to the session."""
+    """`page` is the address of the form, in the language of that address; `fields` are its fields, without buttons and
+    those of the session."""
 
     page: str
     fields: FormMultiDict
 
 
 class InterruptedWriting(NotSignedIn):
-    """Somebody sent a form after their session had ended. `sealed` is what they wrote, `page` where it stands."""
+    """Somebody sent a form after their session had ended. `sealed` is what they typed, `page` the address of the
+    form."""
 
     def __init__(self, sealed: str, page: str) -> None:
         super().__init__("Sign in first.")
@@ -53,8 +56,8 @@ class InterruptedWriting(NotSignedIn):
 
 
 class RequiresOrCarries(Requires):
-    """As Requires. What a person without a session sends is kept for after their sign-in; `page` says where it stands, ""
-    where the form is not ours."""
+    """As Requires. What a person without a session sends is kept until they have signed in. `page` is the form's
+    address, "" when the form is not ours."""
 
     def __init__(self, page: Callable[[FormMultiDict], str], *, module: str | None = None) -> None:
         super().__init__(None, module=module)
@@ -82,12 +85,12 @@ class RequiresOrCarries(Requires):
 
 
 def mark_of(keys: KeyRing, user_id: int) -> str:
-    """Stands for a person in pages and in what their browser keeps, without telling who they are."""
+    """Stands for a person in pages and in what their browser keeps, without revealing who they are."""
     return hmac.new(keys.derive("person-mark"), str(user_id).encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def seal(keys: KeyRing, mark: str, carried: Carried, now: datetime) -> str:
-    """Opens for the person of that mark alone, for LIFE."""
+    """Seals the fields: only the person with this mark can open them, for LIFE."""
     fields = [(name, value) for name, value in carried.fields.multi_items() if isinstance(value, str)]
     kept = [(name, value) for name, value in fields if name not in _NEVER_CARRIED]
     text = json.dumps({"at": now.timestamp(), "page": carried.page, "fields": kept})
@@ -95,7 +98,7 @@ def seal(keys: KeyRing, mark: str, carried: Carried, now: datetime) -> str:
 
 
 def opened(keys: KeyRing, sealed: str, user_id: int, now: datetime) -> Carried | None:
-    """None for another person, and where it is too old or was changed."""
+    """None for another person, and when it is too old or was changed."""
     try:
         packed = keys.open(sealed, _place(mark_of(keys, user_id))).reveal()
     except SecretError:
@@ -107,14 +110,14 @@ def opened(keys: KeyRing, sealed: str, user_id: int, now: datetime) -> Carried |
 
 
 async def waiting(ctx: Context, page: str) -> Carried | None:
-    """What this session brought along for this page, in whatever language."""
+    """What this session carries for this page, in any language."""
     sealed = await ctx.db.scalar(select(Session.carried).where(Session.id_hash == ctx.user.session_key))
     found = opened(ctx.parts.keys, sealed, ctx.user.id, datetime.now(UTC)) if sealed else None
     return found if found and found.page.partition("?")[0] == page else None
 
 
 async def let_go(ctx: Context) -> None:
-    """It was sent, so nothing waits any longer."""
+    """Removes it after it was sent."""
     mine = update(Session).where(Session.id_hash == ctx.user.session_key, Session.carried.is_not(None))
     await ctx.db.execute(mine.values(carried=None))
 

@@ -1,6 +1,6 @@
-"""What a value is in a cell of Excel: a text, a number, or a day, time or span as the number that Excel counts. Pure.
+"""What a value becomes in an Excel cell: a text, a number, or a day, time or span as the number that Excel uses. Pure.
 
-A text stays a text whatever it begins with: what writes the cells (app.web.excel.writing) knows no formulas.
+A text stays a text whatever it begins with, because the writer of the cells (app.web.excel.writing) writes no formulas.
 """
 
 from datetime import date, datetime, time, timedelta
@@ -13,11 +13,11 @@ import msgspec
 Cell = str | int | float | bool | tuple[str, float] | None
 FORMATS = {"day": "yyyy-mm-dd", "time": "yyyy-mm-dd hh:mm:ss", "span": "[h]:mm"}
 MOST_ROWS = 100_000
-# In UTF-16 units; Excel refuses a file with more in a cell.
+# In UTF-16 units; Excel rejects a file with a longer text in a cell.
 LONGEST_TEXT = 32_767
 # Excel keeps 15 digits of a number.
 LARGEST_NUMBER = 10**15
-# Before March 1900 Excel counts a day that there never was.
+# Before March 1900 Excel counts a day that never existed.
 _FIRST = date(1900, 3, 1)
 _ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - Excel knows no zones
 _DAY = timedelta(days=1)
@@ -32,7 +32,7 @@ class About(msgspec.Struct):
 
 
 def cell(value: object, zone: ZoneInfo) -> Cell:
-    """Instants are told in `zone`; a time without a zone is meant as it stands."""
+    """Instants are shown in `zone`; a time without a zone stays as it is."""
     written = _written(value, zone)
     return fitting(written) if isinstance(written, str) else written
 
@@ -58,14 +58,14 @@ def _written(value: object, zone: ZoneInfo) -> Cell:  # noqa: PLR0911 - one for 
 
 
 def fitting(text: str) -> str:
-    """As much of it as a cell takes."""
+    """The beginning of the text, as much as a cell holds."""
     if len(text) <= LONGEST_TEXT // 2 or len(text.encode("utf-16-le")) // 2 <= LONGEST_TEXT:
         return text
     return text.encode("utf-16-le")[: 2 * (LONGEST_TEXT - 1)].decode("utf-16-le", "ignore") + "…"
 
 
 def _there(instant: datetime, zone: ZoneInfo) -> datetime:
-    """The calendar's first and last hours may have no time there: they keep their own."""
+    """The time in the zone. The first and last hours of the calendar may have none there, and keep their own."""
     try:
         return instant.astimezone(zone).replace(tzinfo=None)
     except OverflowError:

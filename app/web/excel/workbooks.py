@@ -1,7 +1,8 @@
-"""Excel files in the making: each is written by a process of its own, which ends with the request.
+"""Excel files while they are written: each by a process of its own, which ends with the request.
 
-So many at once; more are refused. The file itself has no name and so leaves nothing behind; the folder of the writer's temporary
-files is removed when it ends, and one that a killed server left is removed with the next export.
+Only a few are written at once; more are refused. The file itself has no name, so it leaves nothing behind. The folder
+of the writer's temporary files is removed when the writer ends; if a killed server left one, the next export removes
+it.
 """
 
 import asyncio
@@ -23,12 +24,12 @@ import app
 from app.errors import Busy
 from app.web.excel.cells import About, Cell
 
-# Of one process.
+# At once, in each web process.
 MOST_AT_ONCE = 4
 RETRY_AFTER_S = 30
 TOO_MANY = f"Too many Excel files are being made right now. Try again in {RETRY_AFTER_S} seconds, or take CSV."
 PIECE = 64 * 1024
-# All that Python needs; the writer must know no key.
+# All that Python needs. The writer must not get any key.
 ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME")
 _ROOT = Path(app.__file__).parents[1]
 _PREFIX = "muster-excel-"
@@ -37,11 +38,11 @@ _making: set["WorkbookInTheMaking"] = set()
 
 
 class WorkbookFailed(Exception):
-    """The writer ended before the file was whole. Says what it said."""
+    """The writer ended before the file was complete. The message is what the writer said."""
 
 
 class WorkbookInTheMaking:
-    """`async with`: takes a place, and ends everything at the end of the block. Raises Busy where there is no place."""
+    """`async with`: takes a place, and ends everything at the end of the block. Raises Busy when there is no place."""
 
     def __init__(self) -> None:
         self._process: Process | None = None
@@ -82,11 +83,11 @@ class WorkbookInTheMaking:
         await self._send(_encode(about))
 
     async def add(self, rows: Sequence[Sequence[Cell]]) -> None:
-        """Waits while the writer is behind. Raises WorkbookFailed."""
+        """Adds a row. Waits while the writer is behind. Raises WorkbookFailed."""
         await self._send(_encode(rows))
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The whole file, once its last row was added. Raises WorkbookFailed."""
+        """The whole file, after its last row was added. Raises WorkbookFailed."""
         process, file = self._running()
         await self._send(b"")
         _, said = await process.communicate()
@@ -115,7 +116,7 @@ class WorkbookInTheMaking:
 async def _end(process: Process) -> None:
     if process.returncode is None:
         process.kill()
-    # Reads what the pipes still hold, so that they close.
+    # Reads what is left in the pipes, so that they close.
     await process.communicate()
 
 
@@ -125,7 +126,7 @@ def _last_line(said: bytes) -> str:
 
 
 def _remove_left_behind() -> None:
-    """Folders of servers that were killed together with their writers."""
+    """Removes folders of servers that were killed together with their writers."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         owner = re.match(rf"{_PREFIX}(\d+)-", folder.name)
         if owner and not psutil.pid_exists(int(owner[1])):

@@ -1,8 +1,8 @@
-"""Writes one Excel file: `python -m app.web.excel.writing FOLDER`, the program behind app.web.excel.workbooks.
+"""Writes one Excel file: `python -m app.web.excel.writing FOLDER`, the program that app.web.excel.workbooks starts.
 
-Reads frames from its input, each of four bytes with the length and that much MessagePack: what the file is about, then rows, then one
-of length 0. Writes the file to its output, which is a file itself. Temporary files lie in FOLDER. Where the input ends early, the server
-is gone: FOLDER goes too.
+It reads frames from its input: four bytes with the length, then MessagePack of that length. The first says what the
+file is about, then come the rows, then a frame of length 0. It writes the file to its output, which is a file itself.
+Temporary files are in FOLDER. If the input ends early, the server is gone, and FOLDER is removed too.
 """
 
 import os
@@ -24,13 +24,13 @@ MEMORY = 512 * 1024 * 1024
 NICE = 10
 OPTIONS = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 LONGEST_NAME = 31
-# Characters.
+# Width of a column, in characters.
 NARROWEST, WIDEST = 8, 60
 WIDTHS = {"day": 11, "time": 19, "span": 9}
 
 
 class CutOff(Exception):
-    """The input ended before it said so."""
+    """The input ended before its last frame."""
 
 
 def main() -> None:
@@ -73,13 +73,13 @@ def write(file: IO[bytes], source: Iterator[bytes], folder: str) -> None:
 
 
 def _sheet_name(name: str) -> str:
-    """Excel refuses some characters in it."""
+    """The name of a sheet, without the characters that Excel rejects."""
     return "".join(" " if one in "[]:*?/\\" else one for one in name).strip("' ")[:LONGEST_NAME].capitalize()
 
 
 @dataclass
 class _Rows:
-    """A sheet that is written row by row, with columns as wide as what stands in them."""
+    """A sheet that is written row by row, with columns as wide as their content."""
 
     book: Workbook
     sheet: Worksheet
@@ -126,7 +126,7 @@ class _Rows:
 
 
 def _tell(book: Workbook, about: About) -> None:
-    """The second sheet says what the first can't: the zone of its times, and of when it is."""
+    """Writes the second sheet, with what the first can't say: the zone of its times, and when it was made."""
     sheet = book.add_worksheet("About")
     sheet.set_column(0, 0, 16)
     sheet.set_column(1, 1, WIDEST)

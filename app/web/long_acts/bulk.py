@@ -1,7 +1,7 @@
-"""A bulk act over a whole filter that means more than a thousand rows: the page notes it, and a job carries it out in slices.
+"""A bulk act over a whole filter with more than a thousand rows: the page notes it, and a job carries it out in slices.
 
-A page describes such an act as a `LongBulk`, and its module gives them to the site: so a worker finds the rows exactly as the page did.
-How far an act is, and the button that stops it: `/acts/ID`. The walk itself: app.long_acts.over_lists.
+A page describes such an act as a `LongBulk`, and its module gives it to the site. So a worker finds the rows exactly as
+the page did. How far an act is, and the button that stops it: `/acts/ID`. The walk itself: app.long_acts.over_lists.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -33,10 +33,10 @@ from app.web.list_spec import ListSpec, Query
 from app.web.pages import go
 from app.web.templating import with_query
 
-# What a page does at once, and how far a question counts.
+# A page acts on so many rows itself, and a question counts no further.
 INLINE_LIMIT = acts.INLINE_LIMIT
 MOST_COUNTED = 100_000
-# What an address says beside its filter.
+# Parts of an address that are not its filter.
 NO_FILTER = {"sort", "page", "per_page", "back", "export"}
 HOW = "A job does it in small parts. Its page shows how far it is, and what stays and why. You can stop it there."
 
@@ -57,13 +57,17 @@ Changes = Callable[[Context, Sequence[Any], Mapping[str, Any]], Awaitable[SliceO
 
 @dataclass(frozen=True, slots=True)
 class LongBulk:
-    """`kind` names the act for ever. `what` are its rows, one and several; `doing` and `past` say what is done to them. `rows` takes
-    the filter and the list's address. `changes` carries out a slice of `at_once` keys, told what the form gave. `left` says in words
-    why rows stay, `names` selects keys and names of rows of the reader's workspace, and `page` is where one row is shown, by its key.
-    Who begins or stops it needs `permission`, who watches it `sees` (else the same), and both the switch of `module`; with
-    `on_platform` they belong to the platform. Without one of the rights `also` it begins no longer, and ends. It ends, too, when `rows`
-    raises a Refusal; what `changes` raises is about single rows. `made_at`: when a row was made, where keys don't grow; younger
-    rows are not meant. `changed_at`: a row that changed after it was asked is left."""
+    """`kind` names the act; it never changes. `what` are its rows, one and several; `doing` and `past` say what is done
+    to them. `rows` takes the filter and the list's address. `changes` carries out a slice of `at_once` keys, and gets
+    what the form gave. `left` says why rows stay, `names` selects keys and names of rows of the reader's workspace, and
+    `page` is where one row is shown, by its key.
+
+    To begin or stop it, a person needs `permission`; to watch it, `sees` (by default the same); both need the switch of
+    `module`. With `on_platform` they must belong to the platform. Without one of the rights `also` the act can't begin,
+    and a current one ends. It also ends when `rows` raises a Refusal; what `changes` raises is about single rows.
+    `made_at`: when a row was made, if keys do not grow; younger rows are not meant. `changed_at`: a row that changed
+    after the person asked is left.
+    """
 
     kind: str
     doing: str
@@ -87,7 +91,7 @@ class LongBulk:
         return self._may(ctx, self.permission)
 
     def shows(self, ctx: Context) -> bool:
-        """True for who may watch it: who sees the list."""
+        """True for a person who may watch it: who may see the list."""
         return self._may(ctx, self.sees or self.permission)
 
     def _may(self, ctx: Context, permission: str) -> bool:
@@ -95,7 +99,8 @@ class LongBulk:
         return ctx.may(permission) and is_on and (ctx.on_platform or not self.on_platform)
 
     async def opened(self, parts: Parts, workspace: str, db: AsyncSession, act: LongAct) -> MeantRows:
-        """For a worker: as the person who asked, with the rights that this person has now. Raises Forbidden without them."""
+        """Opens the act for a worker, as the person who asked, with the rights that they have now. Raises Forbidden
+        without them."""
         by = act.arguments["by"]
         ctx = Context(parts, db, by["request_id"] or "", by["ip"] or "", "", token_name=by["token"])
         await sessions.stand_in(ctx, act.actor_id, workspace)
@@ -104,7 +109,7 @@ class LongBulk:
         ctx.tell_times_in(by["zone"])
         query = MultiDict(parse_qsl(act.list_query or ""))
         rows = await self.rows(ctx, query, act.arguments["url"])
-        # *Last week* is that of the day on which the person asked.
+        # *Last week* counts from the day on which the person asked.
         asked_on = PageZone.at(ZoneInfo(by["zone"]), act.begun_at).today
         spec = replace(rows.spec, today=asked_on) if rows.spec.today else rows.spec
         since = over_lists.asked_at(act)
@@ -117,7 +122,7 @@ class LongBulk:
         return MeantRows(_keys(BulkRows(spec, base), query), rows.spec.key, carry_out, self.at_once)
 
     async def _unchanged(self, db: AsyncSession, spec: ListSpec, keys: Sequence[Any], since: datetime) -> Sequence[Any]:
-        """The person who asked saw the others as they were before."""
+        """Leaves out rows that changed since: the person who asked has not seen them as they are now."""
         if self.changed_at is None:
             return keys
         return list(await db.scalars(select(spec.key).where(among(spec.key, keys), self.changed_at <= since)))
@@ -126,7 +131,7 @@ class LongBulk:
 def each(
     verb: Callable[..., Awaitable[Sequence[Any]]],
 ) -> Changes:
-    """For a verb that takes keys and returns those of them that it changed."""
+    """Adapts a verb that takes keys and returns those that it changed."""
 
     async def changes(ctx: Context, keys: Sequence[Any], _: Mapping[str, Any]) -> SliceOutcome:
         return SliceOutcome(len(await verb(ctx.db, ctx.actor, keys)))
@@ -143,10 +148,11 @@ async def at_length(
     what: Mapping[str, Any] | None = None,
     asks: Callable[..., Awaitable[Response[Any]]] | None = None,
 ) -> Response[Any] | None:
-    """Asks about the act, or begins it, where a whole filter of more than INLINE_LIMIT rows is meant; else None: the page acts at once.
+    """When a whole filter with more than INLINE_LIMIT rows is meant, asks about the act or begins it. Otherwise None:
+    the page acts itself.
 
-    `ask` gets the rows in words and gives the values of `ask_to` or `ask_first`, or of `asks` in their place. `what`: what the form gave
-    besides, for the act. Raises Invalid for a filter or a last row that can't be read.
+    `ask` gets the rows in words and gives the values of `ask_to` or `ask_first`; `asks` replaces it. `what`: what else
+    the form gave for the act. Raises Invalid for a filter or a last row that can't be read.
     """
     form = await ctx.form()
     if form.get("all") != "1":
@@ -169,13 +175,14 @@ async def at_length(
 
 
 def _agreed(form: Mapping[str, Any], number: int) -> bool:
-    """Rows that left the filter meanwhile need no second question: the act does less than was agreed to."""
+    """Rows that left the filter meanwhile need no second question, because the act does less than the person agreed
+    to."""
     agreed = whole(str(form.get("number", "")), 18)
     return form.get("confirmed") == "1" and bool(form.get("last")) and agreed is not None and number <= agreed
 
 
 def _filter(ctx: Context) -> str:
-    """The filter of the address, in one order however it was written."""
+    """The filter of the address, in one order, however it was written."""
     given = ctx.request.query_params
     kept = {name: given.getall(name) for name in sorted(set(given)) if name not in NO_FILTER}
     return with_query("", kept).removeprefix("?")
@@ -191,7 +198,8 @@ async def _begin(ctx: Context, bulk: LongBulk, asked: Asked) -> Response[Any]:
 
 
 def _keys(rows: BulkRows, query: Query) -> Select[Any]:
-    """Raises Invalid where the filter can't be read: an act must never reach further than asked."""
+    """The keys of the rows. Raises Invalid when the filter can't be read: an act must never reach further than the
+    person asked."""
     wanted = lists.asked(rows.spec, query)
     if wanted.errors:
         raise Invalid("The filter can't be read; reload the list.")

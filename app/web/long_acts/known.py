@@ -1,6 +1,6 @@
-"""Acts on many rows as every page tells of them: what each kind is called, who may watch it, and which are under way.
+"""What every page shows of acts on many rows: what each kind is called, who may watch it, and which are current.
 
-Modules offer their kinds (app.wiring), so a page tells of acts of modules that it does not know.
+Modules offer their kinds (app.wiring), so a page can show acts of modules that it does not know.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,13 +18,13 @@ from app.web.site import NamedActPage
 
 NO_ACT = "There is no such act."
 REASONS = {CHANGED: "changed meanwhile", REFUSED: "refused"}
-# The newest acts that are told of, among those under way.
+# At most so many current acts are shown, the newest ones.
 MOST = 20
 KINDS: dict[str, LongBulk | NamedActPage] = {}
 
 
 def offer(bulks: Sequence[LongBulk], named: Mapping[str, NamedActPage]) -> None:
-    """For the composition root: what is known of the acts of each module."""
+    """For the composition root: gives each module's kinds of acts."""
     KINDS.update({one.kind: one for one in bulks})
     KINDS.update(named)
 
@@ -46,11 +46,12 @@ def view(act: Progress) -> LongActView:
 
 
 async def views(db: AsyncSession, *, over: bool = False, kinds: Collection[str] | None = None) -> list[LongActView]:
-    """The newest acts of the workspace, of these kinds or of all: those under way, or with `over` those that ended too."""
+    """The newest acts of the workspace, of these kinds or of all: the current ones, and with `over` the ended ones
+    too."""
     newest = await progress.newest_of_all(db, KINDS if kinds is None else kinds, MOST, over=over)
     return [view(one) for one in newest]
 
 
 async def under_way(ctx: Context) -> list[LongActView]:
-    """Acts under way that the reader may watch, the newest first."""
+    """Current acts that the reader may watch, newest first."""
     return await views(ctx.db, kinds=[kind for kind, known in KINDS.items() if known.shows(ctx)])

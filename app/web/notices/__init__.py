@@ -1,1 +1,1 @@
-"""What stands over every page of the portal, whatever page it is."""
+"""Notices above every page of the portal."""

@@ -1,7 +1,7 @@
-"""The notice over every page while no worker is alive, or one is alive and does nothing: nothing else can tell of it, since all that tells
-is work of a worker.
+"""The notice above every page while no worker is alive, or a worker is alive and does nothing. Nothing else can report
+it, because all other reports are work of a worker.
 
-Each web process looks for itself, and seldom: a page costs no statement more for it.
+Each web process looks for itself, and seldom, so that a page needs no additional statement.
 """
 
 import time
@@ -12,7 +12,7 @@ from app.problems.sweeps import LATE_AFTER
 from app.web.context import Context
 
 EVERY_S = 10.0
-# Workers serve all workspaces: who runs the platform can start one.
+# Workers serve all workspaces, so only the people who run the platform can start one.
 SEES = "admin.jobs"
 NOTICE = {
     "level": "danger",
@@ -30,14 +30,16 @@ IDLE = {
 
 
 class WorkerWatch:
-    """Of one web process. It looks first after `every_s`: a worker that is started together with it has so long to be there."""
+    """The watch of one web process. It looks first after `every_s`, so a worker that is started together with it has
+    that much time."""
 
     def __init__(self, every_s: float = EVERY_S) -> None:
         self._every_s, self._next_look_s = every_s, time.monotonic() + every_s
         self._found: dict[str, str] | None = None
 
     async def look(self, context: Context) -> None:
-        """Before a page is drawn: asks the database, where the last answer is old and the person would see it."""
+        """Called before a page is drawn: asks the database when the last answer is old and the person would see the
+        notice."""
         if not _may_see(context) or time.monotonic() < self._next_look_s:
             return
         self._next_look_s = time.monotonic() + self._every_s
@@ -46,7 +48,7 @@ class WorkerWatch:
         self._found = NOTICE if not standing.workers else IDLE if standing.is_late else None
 
     def notice(self, context: Context) -> dict[str, str] | None:
-        """What the layout shows, by the last look. Pages of errors show it too, and ask nothing."""
+        """What the layout shows, by the last look. Pages of errors show it too, without asking the database."""
         return self._found if _may_see(context) else None
 
 

@@ -1,1 +1,2 @@
-"""What HTTP asks of a server: one connection, the body of a request, the methods of an address, answers written ahead, live streams."""
+"""What HTTP needs from a server: a connection, the body of a request, the methods of an address, answers written ahead,
+live streams."""

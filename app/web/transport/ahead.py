@@ -1,4 +1,4 @@
-"""Bytes written ahead of their reader, into a temporary file: what makes them never waits for a slow reader."""
+"""Writes bytes into a temporary file ahead of their reader, so that their source never waits for a slow reader."""
 
 import asyncio
 import weakref
@@ -8,15 +8,16 @@ from tempfile import SpooledTemporaryFile
 
 IN_MEMORY = 1024 * 1024
 PIECE = 64 * 1024
-LONGEST_S = 3600.0  # for a reader who is very slow
+LONGEST_S = 3600.0  # For a very slow reader.
 
 
 class Ahead:
-    """Runs `source` to its end in a task of its own, whether somebody reads or not. One reader; it ends when the reader leaves."""
+    """Runs `source` to its end in a task of its own, whether or not somebody reads. It has one reader, and ends when
+    the reader leaves."""
 
     def __init__(self, source: AsyncIterator[bytes]) -> None:
         self._file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - it ends with its reader
-        self._close = weakref.finalize(self, self._file.close)  # who never began to read ends it too
+        self._close = weakref.finalize(self, self._file.close)  # A reader who never began to read also ends it.
         self._written = 0
         self._begun = False
         self._news = asyncio.Event()
@@ -33,7 +34,7 @@ class Ahead:
 
     def _note_the_end(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled():
-            task.exception()  # its reader meets it; where there is none, it is no news
+            task.exception()  # The reader gets the error; without a reader it is not needed.
         self._news.set()
 
     async def begin(self) -> None:
@@ -52,7 +53,7 @@ class Ahead:
         return self._written > read
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """All of it. Raises what `source` raised, and TimeoutError for a reader who takes hours."""
+        """All pieces. Raises what `source` raised, and TimeoutError for a reader who takes hours."""
         read, ends = 0, asyncio.get_running_loop().time() + LONGEST_S
         try:
             while await self._is_past(read):

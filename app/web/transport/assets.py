@@ -1,7 +1,9 @@
-"""Scripts, style sheets and pictures as browsers get them: under an address that names their content, compressed once.
+"""Scripts, style sheets and pictures for browsers: under an address that contains a hash of their content, compressed
+once.
 
-What has the hash of its content in its name never changes, so a browser keeps it for ever and asks for it once. The sheets that each
-page needs are one file, and so are the scripts and the icons; each is put together when it is first asked for, out of the files in static/.
+A file under such an address never changes, so a browser asks for it once and keeps it for ever. The sheets that each
+page needs are one file, and so are the scripts and the icons; each is built from the files in static/ when it is first
+requested.
 """
 
 import hashlib
@@ -24,7 +26,7 @@ from app.web.transport.sheets import packed
 from app.web.transport.sprite import sprite
 
 STATIC = (Path(__file__).parents[3] / "static").resolve()
-# Each browser needs them on its first page; so they are made denser than an answer that is made for one reader.
+# Each browser needs them on its first page, so they are compressed more than an answer for one reader.
 BROTLI_QUALITY = 9
 GZIP = 16 + zlib.MAX_WBITS
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -69,7 +71,7 @@ _HASHED = re.compile(r"(?P<name>.+)\.(?P<hash>[0-9a-f]{12})(?P<kind>\.[a-z0-9]+)
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """`bodies` by encoding, "" for the bytes as they are."""
+    """`bodies` by encoding; "" has the uncompressed bytes."""
 
     kind: str
     hash: str
@@ -86,7 +88,7 @@ def _libraries() -> bytes:
 
 
 def _scripts() -> bytes:
-    """Ours, which import nothing: a block for each keeps its names apart, as a module of its own would."""
+    """Our own scripts. They import nothing; a block around each keeps its names apart, as in a module."""
     return b"".join(b"{\n%s}\n" % _read(f"js/{name}.js") for name in SCRIPTS)
 
 
@@ -99,7 +101,7 @@ BUNDLES: Mapping[str, Callable[[], bytes]] = {
 
 
 def address(name: str) -> str:
-    """Where a file of static/, or a bundle, is served for ever. Raises NotFound."""
+    """The permanent address of a file of static/, or of a bundle. Raises NotFound."""
     stem, dot, kind = name.rpartition(".")
     return f"/static/{stem}.{asset(name).hash}{dot}{kind}"
 
@@ -119,11 +121,11 @@ def _encoded(kind: str, body: bytes) -> dict[str, bytes]:
 
 
 def _read(name: str) -> bytes:
-    """One way to write each name: what is kept of the files does not grow with what is asked for."""
+    """Accepts only one spelling of each name, so that the cache does not grow with the requests."""
     path = STATIC / name
     try:
         is_there = path.resolve() == path and path.is_relative_to(STATIC) and path.is_file()
-    except (ValueError, OSError):  # a null, or a name that no file can have
+    except (ValueError, OSError):  # A null, or a name that no file can have.
         is_there = False
     if not is_there or str(path.relative_to(STATIC)) != name:
         raise NotFound("There is no such file.")
@@ -131,13 +133,13 @@ def _read(name: str) -> bytes:
 
 
 def _sheet(css: str) -> str:
-    """Packed, and what it points to in static/ under the address that names its content."""
+    """The sheet in one line; what it refers to in static/ gets its permanent address."""
     return _POINTS_TO.sub(lambda found: f'url("{address(found[1])}")', packed(css))
 
 
 @get("/static/{file_path:path}", include_in_schema=False, sync_to_thread=False)
 def static_file(request: Request[Any, Any, Any], file_path: FromPath[str]) -> Response[bytes]:
-    """A name without a hash, and one of a hash that is no longer, gives the file as it is now, which a browser asks for again."""
+    """A name without a hash, or with an outdated one, returns the present file, which a browser asks for again."""
     name, hashed = named(file_path.lstrip("/"))
     found = asset(name)
     encoding = chosen(request.headers.get("accept-encoding", "")) or ""
@@ -155,7 +157,7 @@ def static_file(request: Request[Any, Any, Any], file_path: FromPath[str]) -> Re
 
 
 def named(path: str) -> tuple[str, str]:
-    """The name of the file in an address, and the hash in it, "" where there is none."""
+    """The name of the file in an address, and the hash in it, "" if there is none."""
     found = _HASHED.fullmatch(path)
     return (found["name"] + found["kind"], found["hash"]) if found else (path, "")
 

@@ -1,6 +1,6 @@
-"""The body of a request, read before anything is held for it: other clients never wait for a slow sender.
+"""Reads the body of a request before anything is held for it, so that other clients never wait for a slow sender.
 
-What is wrong with a body is raised where the application reads it, so 401, 403 and 404 come first.
+An error in the body is raised where the application reads it, so 401, 403 and 404 come first.
 """
 
 import asyncio
@@ -12,22 +12,22 @@ from litestar.types import HTTPReceiveMessage, Receive
 from app.errors import Refusal, RequestTimeout, TooLarge
 
 SENT_WITH = frozenset({"POST", "PUT", "PATCH"})
-FROM_ANYBODY = 64 * 1024  # bytes, in memory; what is larger goes to a temporary file, and only for a session
+FROM_ANYBODY = 64 * 1024  # In bytes, in memory. A larger body goes to a temporary file, and only for a session.
 LARGEST = 10 * 1024 * 1024
-GRACE_S, LEAST_RATE = 10, 1024  # bytes a second, once the first seconds are over
-TIME_S, UPLOAD_RATE = 30, 16 * 1024  # an upload has another second for each of these
+GRACE_S, LEAST_RATE = 10, 1024  # Bytes a second, after the first seconds.
+TIME_S, UPLOAD_RATE = 30, 16 * 1024  # An upload gets another second for each of these.
 PIECE = 64 * 1024
 
 
 def patience_s(received: int) -> float:
-    """How many seconds after its head the next piece of a body must have come, when so many bytes are there."""
+    """How many seconds after its head the next piece of a body must have come, when so many bytes have come already."""
     by_rate = GRACE_S + received / LEAST_RATE
     by_time = TIME_S + max(0, received - FROM_ANYBODY) / UPLOAD_RATE
     return min(by_rate, by_time)
 
 
 class Body:
-    """`receive` replaces the server's own for the application. A method that takes no body does not wait for one."""
+    """`receive` replaces the server's own for the application. A method without a body does not wait for one."""
 
     def __init__(self, method: str, announced: str, receive: Receive) -> None:
         self._receive = receive
@@ -51,7 +51,7 @@ class Body:
         return isinstance(self._refusal, RequestTimeout)
 
     async def read(self, most: int) -> None:
-        """Reads on to the end, or until more than `most` bytes have come."""
+        """Reads to the end, or until more than `most` bytes have come."""
         while self.goes_on and self._size <= most:
             await self._next()
 
@@ -74,7 +74,8 @@ class Body:
             self._is_whole = True
 
     async def receive(self) -> HTTPReceiveMessage:
-        """What was read, then the end of the connection. Raises TooLarge or RequestTimeout when it is not all there."""
+        """What was read, then the end of the connection. Raises TooLarge or RequestTimeout when the body is not
+        complete."""
         if not self._is_whole:
             raise self._refusal or TooLarge()
         if self._is_told:
@@ -85,7 +86,7 @@ class Body:
 
     async def _end(self) -> HTTPReceiveMessage:
         while (message := await self._receive())["type"] == "http.request":
-            pass  # the body of a method that takes none
+            pass  # The body of a method that takes none.
         return cast("HTTPReceiveMessage", message)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Answers as a client takes them over the wire: in brotli or gzip where they are text, long enough, and tell no secret.
+"""Compresses answers with brotli or gzip, if they are text, long enough, and contain no secret.
 
-A page that shows a secret once says `no-transform` (app.web.pages.shown_once): beside what somebody can type into it, its
-compressed length would tell of the secret.
+A page that shows a secret once says `no-transform` (app.web.pages.shown_once). Otherwise its compressed length,
+together with what an attacker can put into the page, would reveal the secret.
 """
 
 import asyncio
@@ -12,12 +12,12 @@ from typing import Protocol
 import brotli
 from litestar.types import HTTPResponseStartEvent, Message, Scope, Send
 
-SMALLEST = 1024  # bytes; below, head and all, nothing is won
-OFF_THE_LOOP = 48 * 1024  # bytes that take longer than the way to a thread and back
+SMALLEST = 1024  # In bytes. A shorter answer, with its headers, would not become smaller.
+OFF_THE_LOOP = 48 * 1024  # Compressing so many bytes takes longer than handing them to a thread and back.
 BROTLI_QUALITY, GZIP_LEVEL = 4, 5
-# In bits: how far back it looks, and with that the memory that one answer takes.
+# In bits: how far back the compressor looks, which decides the memory for one answer.
 WINDOW = 18
-GZIP_HEAD = 16  # what makes zlib write the head and the end of a gzip file
+GZIP_HEAD = 16  # Makes zlib write the head and the end of a gzip file.
 IN_ORDER = ("br", "gzip")
 TEXTS = frozenset(
     {
@@ -43,8 +43,8 @@ class _Compressor(Protocol):
 
 
 def chosen(accepted: str) -> str | None:
-    """The encoding for an Accept-Encoding header, "" where there is none: of those that the client likes best the denser one, and
-    None for the bytes as they are (RFC 9110, 12.5.3)."""
+    """The encoding for an Accept-Encoding header, "" when there is no header: of those that the client likes best the
+    denser one, and None for uncompressed bytes (RFC 9110, 12.5.3)."""
     weights = _weights(accepted)
     likes = {name: weights.get(name, weights.get("*", 0.0)) for name in IN_ORDER}
     best = max(IN_ORDER, key=lambda name: likes[name])
@@ -67,7 +67,7 @@ def _weights(accepted: str) -> dict[str, float]:
 
 
 class Compressing:
-    """A `send` that waits with the head until it sees how the body begins. To a HEAD it says what a GET would be told, and no body."""
+    """A `send` that holds the head back until the body begins. To a HEAD it sends the head of a GET, and no body."""
 
     def __init__(self, send: Send, scope: Scope) -> None:
         self._send = send
@@ -146,13 +146,14 @@ def _is_kind_of_text(said: bytes) -> bool:
 
 
 def _with(headers: Headers, changed: Mapping[bytes, bytes | None]) -> Headers:
-    """With `changed` in place of what was said; caches are told that the encoding matters, also where nothing is encoded."""
+    """Replaces headers by `changed`, and tells caches that the encoding matters, even for an answer that is not
+    compressed."""
     if not changed:
         return [*headers, _VARY]
     kept = [(name, value) for name, value in headers if name.lower() not in changed]
     added = [(name, value) for name, value in changed.items() if value is not None]
     if b"content-encoding" in changed:
-        # The same bytes under another encoding are another representation: only weakly the same.
+        # The same bytes under another encoding are another representation, so their tag is only weakly the same.
         kept = [(name, b"W/" + value if _is_strong(name, value) else value) for name, value in kept]
     return [*kept, *added, _VARY]
 
@@ -182,7 +183,7 @@ def _compressor(encoding: str) -> _Compressor:
 
 
 class _Gzip:
-    """zlib, as brotli's compressor is called."""
+    """zlib with the methods of brotli's compressor."""
 
     def __init__(self) -> None:
         self._stream = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_HEAD + zlib.MAX_WBITS)

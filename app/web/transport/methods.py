@@ -1,4 +1,4 @@
-"""Which methods an address takes, for whom is refused (405) and for whom asks (OPTIONS)."""
+"""Which methods an address takes, for refusals (405) and for OPTIONS."""
 
 import re
 from typing import Any
@@ -12,12 +12,12 @@ from litestar.types import Message, Scope, Send
 from app.web.context import context_in
 
 API = ("/api/", "/v1/api/")
-# What a GET of the last one does must not be undone, as it is for a HEAD.
+# These take no HEAD: a HEAD is rolled back, and what a GET of the last one does must stay.
 NO_HEAD = (*API, "/ping/")
 
 
 def names_all_methods(send: Send, scope: Scope) -> Send:
-    """Litestar's own answer to OPTIONS knows the methods of the first handler of an address alone, and no HEAD."""
+    """Litestar's own answer to OPTIONS knows only the methods of the first handler of an address, and no HEAD."""
 
     async def named(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] == HTTP_204_NO_CONTENT:
@@ -28,7 +28,7 @@ def names_all_methods(send: Send, scope: Scope) -> Send:
 
 
 def allowed(request: Request[Any, Any, Any]) -> str:
-    """As a 405 has to say it (RFC 9110, 15.5.6)."""
+    """The methods as a 405 has to name them (RFC 9110, 15.5.6)."""
     return ", ".join(sorted(_methods(request) | _head(request)))
 
 
@@ -47,7 +47,7 @@ def _pattern(path: str) -> str:
 
 
 def _head(request: Request[Any, Any, Any]) -> set[str]:
-    """Pages answer it wherever they answer GET; the gate sees to that."""
+    """Pages answer HEAD wherever they answer GET; the gate does it."""
     context = context_in(request.scope)
     is_page = not request.url.path.startswith(NO_HEAD) and "GET" in _methods(request)
     return {"HEAD"} if is_page and not (context and context.is_head) else set()

@@ -1,12 +1,12 @@
-"""The style sheets as browsers get them: without comments, line breaks and the spaces that only people need."""
+"""Packs the style sheets for browsers: without comments, line breaks and spaces that only people need."""
 
 import re
 
-# Strings stay as they are; a comment may hold a quotation mark, so both are found in one pass.
+# Strings stay as they are. A comment may hold a quotation mark, so one pass finds both.
 _TOKEN = re.compile(
     r"""(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<comment>/\*.*?\*/)|(?P<space>\s+)""", re.DOTALL
 )
-# The space before a colon stays: in `.a :hover` it means a descendant.
+# A space before a colon stays: in `.a :hover` it means a descendant.
 _NEEDLESS = re.compile(r" ?([{};,]) ?|(?<=:) ")
 
 

@@ -1,6 +1,6 @@
-"""The icons as browsers get them: one picture that holds each of them under its name, put together out of the vendored files.
+"""Builds one picture of all icons from the vendored files; each is in it under its name.
 
-A page names an icon in 60 bytes instead of drawing it in 500, and the drawings are kept by the browser for ever.
+A page names an icon in 60 bytes instead of drawing it in 500, and the browser keeps the drawings for ever.
 """
 
 import re
@@ -10,15 +10,15 @@ from app.vendor import FILLED_ICONS, ICONS, PACKAGES
 
 FOLDER = next(package.folder for package in PACKAGES if package.name == "@tabler/icons") / "icons"
 NAMES = (*ICONS, *(f"filled/{name}" for name in FILLED_ICONS))
-# What each is called in the picture.
+# The id of an icon in the picture.
 SYMBOLS = {name: name.replace("/", "-") for name in NAMES}
 _DRAWING = re.compile(r"<svg.*?>(.*)</svg>", re.DOTALL)
-# Gives an icon its size in programs that draw; what is drawn says nothing of it.
+# Gives an icon its size in drawing programs; browsers do not need it.
 _FRAME = '<path stroke="none" d="M0 0h24v24H0z" fill="none"/>'
 
 
 def sprite() -> bytes:
-    """Lines alone: how thick they are, and what has which colour, is said where an icon stands (`.icon` in static/css/muster.css)."""
+    """Only the lines: their width and colours are set where an icon is used (`.icon` in static/css/muster.css)."""
     return f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(_symbols())}</svg>'.encode()
 
 

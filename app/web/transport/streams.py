@@ -1,7 +1,8 @@
-"""Live streams, and the watch that ends them once their person may no longer see them: signed out, deactivated or demoted.
+"""Live streams, and the watch that ends them when their person may no longer see them: signed out, deactivated or with
+fewer rights.
 
-Every LOOK_S one statement asks for all open streams of this process. A stream holds no connection for it, and every process
-watches its own, so it does not matter which one took the rights away.
+Every LOOK_S one statement asks about all open streams of this process. So a stream holds no connection, and each
+process watches its own streams, whichever process took the rights away.
 """
 
 import asyncio
@@ -19,16 +20,16 @@ from app.web.context import Context
 from app.web.sessions import Rights
 
 log = structlog.get_logger()
-# A stream has to end within so many seconds: those until the next look, those of the look, and half a second to send it.
+# A stream must end within so many seconds: until the next look, for the look, and half a second to send the end.
 ENDS_WITHIN_S, LOOK_S = 5.0, 2.0
 PATIENCE_S = ENDS_WITHIN_S - LOOK_S - 0.5
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-# The page then asks for itself again, and so learns whether it may still be seen.
+# Then the page asks for itself again, and learns whether the person may still see it.
 OVER = ServerSentEventMessage("over", event="end")
 
 
 def live(ctx: Context, events: AsyncIterator[ServerSentEventMessage]) -> ServerSentEvent:
-    """The events for as long as the person may see them; `end` is the last one of those that were taken from them."""
+    """The events while the person may see them. `end` is the last event for a person who may no longer see them."""
     watch: Watch = ctx.request.app.state.watch
     began_with = Rights(ctx.user.permissions, ctx.policies)
     return ServerSentEvent(watch.over(_Stream(ctx.user.session_key, began_with), events), headers=_HEADERS)
@@ -51,7 +52,7 @@ class _Stream:
 
 
 class Watch:
-    """Over the open streams of one process."""
+    """Watches the open streams of one process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -71,13 +72,13 @@ class Watch:
             self._open.discard(stream)
 
     async def _look(self) -> None:
-        """While any stream is open."""
+        """Runs while any stream is open."""
         while self._open:
             await asyncio.sleep(LOOK_S)
             try:
                 await self._end_refused()
             except Exception as fault:  # noqa: BLE001 - after any fault it is unknown whether they may continue
-                # Browsers connect again, and are asked who they are.
+                # Browsers connect again, and their rights are checked then.
                 log.warning("live streams ended unseen", error=type(fault).__name__)
                 self._end(dict.fromkeys(self._open))
 
@@ -95,7 +96,7 @@ class Watch:
 
 
 def _may_go_on(began_with: Rights, now: Rights | None) -> bool:
-    """True while the session holds with all the rights, and under the policies, that the stream was opened with."""
+    """True while the session is valid, with all the rights and under the policies with which the stream was opened."""
     return now is not None and began_with.permissions <= now.permissions and began_with.policies == now.policies
 
 

@@ -1,6 +1,7 @@
-"""One connection of a client, as uvicorn keeps it, with an end for every client that keeps it waiting.
+"""One connection of a client, as uvicorn keeps it, and an end for every client that lets it wait.
 
-Bodies have their own patience (app.web.transport.body): the handler that reads one knows what to answer.
+Bodies have time limits of their own (app.web.transport.body), because the handler that reads a body knows how to
+answer.
 """
 
 import asyncio
@@ -17,14 +18,15 @@ HEAD, REST, ANSWER, IDLE = "head", "rest of a body", "answer", "idle"
 
 
 class Wire(HttpToolsProtocol):
-    """Looks once a second at what its client owes, and ends it when that has not moved for too long."""
+    """Checks once a second what its client must do next, and ends the connection when nothing has moved for too
+    long."""
 
-    # In seconds. An answer only has to move on. What is idle has the server's own setting.
-    last_s = 0.5  # for what is on its way while the server stops
+    # In seconds. An answer need only move on. For an idle connection the server has its own setting.
+    last_s = 0.5  # For what is on its way while the server stops.
     limits: ClassVar = {HEAD: 10.0, REST: 30.0, ANSWER: 30.0}
     url = b""
     _looking: asyncio.TimerHandle | None = None
-    _has_begun = True  # a new connection owes a head from the start
+    _has_begun = True  # A new connection must send a head from the start.
     _head_size = 0
     _in_body = False
     _moves = 0

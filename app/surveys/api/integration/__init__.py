@@ -1,4 +1,4 @@
-"""What surveys came to, for other programs: the surveys' part of the integration API. It only reads."""
+"""The results of surveys for other programs: the surveys' part of the integration API. It only reads."""
 
 from app.surveys.api.integration import ratings, responses, results, surveys
 

@@ -1,4 +1,5 @@
-"""`GET /api/v1/ratings`: the ratings of apps, on the platform only. Scope `surveys:read`. As on the page, no rating says whose it is.
+"""`GET /api/v1/ratings`: the ratings of apps, on the platform only. Scope `surveys:read`. As on the page, a rating has
+no person.
 
 With `updated_since` removed demo ratings come as `deleted: true`, and those whose comment was erased as `erased: true`.
 """

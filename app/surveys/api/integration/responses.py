@@ -1,7 +1,9 @@
-"""`GET /api/v1/surveys/responses`: what people answered to named surveys, one row a response. Scope `surveys:read`.
+"""`GET /api/v1/surveys/responses`: what people answered to surveys that are not anonymous, one row for each response.
+Scope `surveys:read`.
 
-Evidence is in no answer. With `updated_since` come withdrawn agreements, removed demo responses as `deleted: true`, and after an erasure the
-same row without its person and its texts, as `erased: true`. An anonymous survey has no responses here: it has results.
+No answer contains evidence. With `updated_since` come withdrawn agreements, removed demo responses as `deleted: true`,
+and after an erasure the same row without its person and its texts, as `erased: true`. An anonymous survey has no
+responses here: it has results.
 """
 
 from collections.abc import Iterator, Mapping
@@ -44,7 +46,7 @@ class ResponsesQuery(FollowedQuery, kw_only=True, frozen=True):
 
 
 class AnsweringPerson(msgspec.Struct, kw_only=True):
-    """`id` is of the account. `workspace` is `main` or the key of a tenant."""
+    """`id` is the account's. `workspace` is `main` or the key of a tenant."""
 
     id: Id
     name: Line
@@ -53,7 +55,8 @@ class AnsweringPerson(msgspec.Struct, kw_only=True):
 
 
 class ToldAnswer(msgspec.Struct, kw_only=True):
-    """`label` is what the person was asked. `value` is as `respond` takes it, in the survey's own language; null for a text that was erased."""
+    """`label` is what the person was asked. `value` is as `respond` takes it, in the survey's own language; null for an
+    erased text."""
 
     question: UUID
     label: Label
@@ -62,8 +65,9 @@ class ToldAnswer(msgspec.Struct, kw_only=True):
 
 
 class SurveyResponse(msgspec.Struct, kw_only=True):
-    """`number` is its place in the ledger, `receipt` its hash. `outcome` is what holds now: an agreement may be withdrawn. `person` is null
-    after an erasure, and where the account is gone; `answers` are empty for an agreement, an opt-out and a removed one."""
+    """`number` is its place in the ledger, `receipt` its hash. `outcome` is the present one: an agreement may be
+    withdrawn. `person` is null after an erasure, and when the account is gone. `answers` are empty for an agreement, an
+    opt-out and a removed response."""
 
     number: Id
     receipt: Receipt
@@ -91,7 +95,7 @@ async def survey_responses(ctx: NamedDependency[Context]) -> Response[bytes]:
 
 
 async def _page(ctx: Context, asked: ResponsesQuery) -> tuple[Rows, Meta]:
-    """In the order of recording; with `updated_since` in that of the changes."""
+    """In the order of recording; with `updated_since` in the order of the changes."""
     survey, since = UUID(asked.survey) if asked.survey else None, parameters.instant_of(asked.updated_since)
     if since is None:
         keys = models.Response.recorded_at, models.Response.number
@@ -111,7 +115,7 @@ async def _page(ctx: Context, asked: ResponsesQuery) -> tuple[Rows, Meta]:
 
 
 def response_row(ctx: Context, row: Any, words: Mapping[int, AskedIn]) -> SurveyResponse:
-    """`row` is one of `feeds.responses`, `words` are of the wordings by id."""
+    """`row` is one of `feeds.responses`; `words` are those of the wordings, by id."""
     removed = row.removed_at is not None
     found = responses.opened(ctx.parts.keys, ctx.workspace, row)
     return SurveyResponse(
@@ -138,7 +142,7 @@ def _person(row: Any) -> AnsweringPerson | None:
 
 
 def _answers(row: Any, found: Opened, asked: AskedIn) -> Iterator[ToldAnswer]:
-    """Of questions that the wording has, as all have."""
+    """The answers, without those to questions that the wording lacks. It has all of them."""
     for one in responses.answers(row, found):
         if question := asked.get(one.question):
             kind: Any = question["type"]

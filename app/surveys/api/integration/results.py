@@ -1,6 +1,8 @@
-"""`GET /api/v1/surveys/{uid}/results`: what one version came to, in the numbers of the survey's page. Scope `surveys:read`.
+"""`GET /api/v1/surveys/{uid}/results`: the results of one version, with the numbers of the survey's page. Scope
+`surveys:read`.
 
-Of an anonymous version it tells how many took part; what they answered once it is closed, as the closing left it. No answer here has a person.
+For an anonymous version it says how many took part, and once it is closed, what they answered. No answer here has a
+person.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,7 +53,7 @@ Outcomes = Annotated[
 
 
 class ResultsQuery(Range, kw_only=True, frozen=True):
-    """Days (UTC) and outcome narrow `questions` and `narrowed`; the rest is of the whole version."""
+    """Days (UTC) and outcome narrow `questions` and `narrowed`; the rest is about the whole version."""
 
     version: Annotated[int, msgspec.Meta(ge=1, le=999_999_999, description="Without it: the current one.")] | None = (
         None
@@ -70,22 +72,22 @@ class AnonymousText(msgspec.Struct, kw_only=True):
 
 
 class TextsOfQuestion(msgspec.Struct, kw_only=True):
-    """Some of what was written, in no order; all of it is in the file that the survey's page offers."""
+    """Some of what people wrote, in no order; the file on the survey's page has all of it."""
 
     id: UUID
     texts: Annotated[list[AnonymousText], msgspec.Meta(max_length=MOST_TEXTS)]
 
 
 class GroupCount(msgspec.Struct, kw_only=True):
-    """What one group answered; a free text has no group."""
+    """How often one group gave an answer; a free text has no group."""
 
     name: Line
     questions: QuestionCounts
 
 
 class AnonymousPart(msgspec.Struct, kw_only=True):
-    """`closed_at` and `ballots` are null while the version is open: then nothing is known of what was answered. Groups of fewer than five
-    people stand together; of fewer than five people in all, nothing is told."""
+    """`closed_at` and `ballots` are null while the version is open, because nothing is known of its answers yet. Groups
+    of fewer than five people are joined. With fewer than five answers in all there is no result."""
 
     closed_at: Instant | None
     ballots: Count | None
@@ -94,9 +96,9 @@ class AnonymousPart(msgspec.Struct, kw_only=True):
 
 
 class VersionResults(msgspec.Struct, kw_only=True):
-    """`asked` counts people, `responses` what they said, opt-outs included; `responded` leaves those out. `response_rate` is of those asked,
-    `acceptance` of those who agreed or declined. `narrowed` is how many responses the days and the outcome leave. `as_of` is null where the
-    figures are of now."""
+    """`asked` counts people, `responses` counts what they said, with opt-outs; `responded` is without them.
+    `response_rate` is a share of the people asked, `acceptance` of those who agreed or declined. `narrowed` is how many
+    responses the days and the outcome leave. `as_of` is null when the figures are of now."""
 
     survey: UUID
     title: Annotated[str, msgspec.Meta(max_length=LONGEST_TITLE)]
@@ -143,7 +145,7 @@ async def _published(ctx: Context, text: str, version: int | None) -> Any:
 
 
 def _refuse_a_part_of_anonymous(survey: Any, asked: ResultsQuery) -> None:
-    """Raises Invalid: what a few people answered on one day would be theirs."""
+    """Raises Invalid, because the answers of a few people on one day would reveal who they are."""
     parts = {"from": asked.from_, "to": asked.to, "outcome": asked.outcome}
     given = [name for name, value in parts.items() if value is not None]
     if survey.anonymity == "anonymous" and given:
@@ -151,7 +153,7 @@ def _refuse_a_part_of_anonymous(survey: Any, asked: ResultsQuery) -> None:
 
 
 def _told(survey: Any, version: int, title: str, found: Results) -> VersionResults:
-    """As for a named survey."""
+    """The results, as of a survey that is not anonymous."""
     counters = found.counters
     return VersionResults(
         survey=survey.uid,
@@ -176,7 +178,8 @@ def _told(survey: Any, version: int, title: str, found: Results) -> VersionResul
 async def _tell_apart(
     ctx: Context, told: VersionResults, survey: Any, version: int, questions: Sequence[AskedQuestion]
 ) -> None:
-    """Puts what the closing left in place of what the ledger counts: it knows who took part, and when, which stays there."""
+    """Puts the results of the closing in place of the ledger's counts. The ledger knows who took part, and when; that
+    stays."""
     outcome = await anonymous.read(ctx.db, survey.id, version, questions, texts=MOST_TEXTS)
     names = anonymous.names_of(survey.split, audience.named(survey.type_names, survey.tenant_names))
     has_groups = anonymous.is_split(questions, survey.split)
@@ -194,7 +197,7 @@ async def _tell_apart(
 def _groups(
     outcome: AnonymousOutcome, questions: Sequence[AskedQuestion], names: Mapping[str, str]
 ) -> list[GroupCount]:
-    """Those of each question are its own: where all groups of one are small, everybody stands together."""
+    """Each question has groups of its own: if all groups of a question are small, it has one group with everybody."""
     split, called = outcome.split(), outcome.group_names(names)
     found = [
         (called[group or ""], [part for one in split_by(questions) if (part := split.breakdown(one, group)).people])

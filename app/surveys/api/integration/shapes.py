@@ -17,7 +17,7 @@ from app.surveys.words import LONGEST_LABEL, LONGEST_OPTION, LONGEST_TEXT, MOST_
 
 PREFIX = "/api/v1/surveys"
 SURVEYS_READ = TokenGuard("surveys:read", permissions=("surveys.view",), module="surveys")
-# A number or a day may have a bar for each value; a choice has its options, and a range its two ends.
+# A number or a day may have a bar for each value; a choice has its options, and a range has two ends.
 MOST_BARS = 1000
 
 Label = Annotated[str, msgspec.Meta(max_length=LONGEST_LABEL)]
@@ -30,7 +30,7 @@ _Bar = Annotated[str, msgspec.Meta(max_length=LONGEST_OPTION + 100)]
 
 
 class QuestionAsked(msgspec.Struct, kw_only=True):
-    """`id` is for life: the answers to a question carry it through all versions."""
+    """`id` never changes: the answers to a question have it in all versions."""
 
     id: UUID
     label: Label
@@ -47,7 +47,7 @@ class ChoiceCount(msgspec.Struct, kw_only=True):
 
 
 class MiddleValue(msgspec.Struct, kw_only=True):
-    """Of `people` who gave a number."""
+    """Mean and median of `people` who gave a number."""
 
     people: Count
     mean: _Number
@@ -57,7 +57,7 @@ class MiddleValue(msgspec.Struct, kw_only=True):
 
 
 class PromoterCount(msgspec.Struct, kw_only=True):
-    """`score` is the percentage of promoters (9 and 10) less that of detractors (0 to 6)."""
+    """`score` is the percentage of promoters (9 and 10) minus that of detractors (0 to 6)."""
 
     score: Annotated[float, msgspec.Meta(ge=-100, le=100)]
     promoters: Count
@@ -75,8 +75,8 @@ class RowCount(msgspec.Struct, kw_only=True):
 
 
 class QuestionCount(msgspec.Struct, kw_only=True):
-    """What a question came to: `people` answered it at all. `middle` is null where answers are no numbers, `promoters` where it is not a net
-    promoter score; a matrix has `rows` in place of `choices`."""
+    """The result of a question: `people` answered it at all. `middle` is null when answers are not numbers, `promoters`
+    when the question is not a net promoter score; a matrix has `rows` in place of `choices`."""
 
     id: UUID
     label: Label

@@ -1,7 +1,7 @@
 """`GET /api/v1/surveys`: the surveys that were ever published, as they are now. Scope `surveys:read`.
 
-A draft is nothing that another program has to do with, and may be deleted without a trace. What was published stays: only demo surveys are
-removed, and come once more as `deleted: true` where `updated_since` is given.
+Other programs get no drafts, which may be deleted without a trace. What was published stays: only demo surveys are
+removed, and come once more as `deleted: true` when `updated_since` is given.
 """
 
 from functools import partial
@@ -26,7 +26,7 @@ from app.texts import instant
 from app.web.context import Context
 
 SURVEYS = ApiList("surveys", {"id": Id})
-# Every language there is a tag for is fewer.
+# There are fewer languages that have a tag.
 MOST_LANGUAGES = 100
 
 
@@ -35,8 +35,8 @@ class FollowedQuery(Paged, kw_only=True, frozen=True):
 
 
 class PublishedSurvey(msgspec.Struct, kw_only=True):
-    """`uid` is its public name. `version` counts how often it was asked: title and questions are those of this version. `split` is the group
-    that an answer to an anonymous survey keeps."""
+    """`uid` is its public name. `version` counts how often it was asked: title and questions are those of this version.
+    `split` is the group that an answer to an anonymous survey keeps."""
 
     uid: UUID
     title: Annotated[str, msgspec.Meta(max_length=LONGEST_TITLE)]

@@ -1,6 +1,6 @@
-"""What the editor offers for the condition of each question: the questions above it, and the answers of the one that is chosen.
+"""What the editor offers for the condition of each question: the questions above it, and the answers of the chosen one.
 
-static/js/questions.js does the same in the page as questions are typed.
+static/js/questions.js does the same in the page while an author types questions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ LONGEST_LABEL = 60
 
 @dataclass(frozen=True, slots=True)
 class AskedRow:
-    """A question that a condition may ask about. `lost` marks one that is chosen and no longer stands above."""
+    """A question that a condition may name. `lost`: it is chosen, but is no longer above."""
 
     name: str
     text: str
@@ -25,7 +25,7 @@ class AskedRow:
 
 @dataclass(frozen=True, slots=True)
 class OfferedAnswer:
-    """An answer that a condition may name. `lost` marks one that is ticked and is no longer an answer."""
+    """An answer that a condition may name. `lost`: it is ticked, but no longer exists."""
 
     text: str
     ticked: bool
@@ -39,7 +39,7 @@ class ConditionOffer:
 
 
 def offers(rows: Sequence[Row]) -> Mapping[str, ConditionOffer]:
-    """By the name of a row; removed rows have none."""
+    """By the name of a row; removed rows have no offers."""
     kept = editor_questions.live(rows)
     meant = {row.name: one for row, one in zip(kept, editor_questions.questions(kept), strict=True)}
     answers = {name: tuple(map(str, detail_rules.answers_of(one))) for name, one in meant.items()}

@@ -6,7 +6,7 @@ from app.surveys.authoring.definition import Definition
 
 
 def called(tag: str) -> str:
-    """What its own speakers call it, where Muster speaks it, and the tag."""
+    """The name that its own speakers use, if Muster speaks it, and the tag."""
     name = next((one.name for one in LANGUAGES if one.tag == tag), None)
     return f"{name} ({tag})" if name else tag
 

@@ -1,4 +1,4 @@
-"""`/surveys/languages/<uid>`: a survey translated, one language at a time, each text beside the one that it translates."""
+"""`/surveys/languages/<uid>`: translates a survey, one language at a time, with each text beside its translation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,7 +35,8 @@ SAME = "This is the survey’s own language. Edit its texts in the survey itself
 
 @dataclass
 class Sheet:
-    """One language as typed. `text` is by the names of app.surveys.authoring.translated_texts; `needed` is what needs a new version."""
+    """One language as typed. `text` is by the names of app.surveys.authoring.translated_texts; `needed` is what needs a
+    new version."""
 
     tag: str
     text: Mapping[str, str]
@@ -71,7 +72,7 @@ async def save(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         saved = await _save(ctx, stored.uid, desk, sheet, new_version=posted.get("new_version") == "1")
     except Refusal as refused:
         if isinstance(refused, StaleForm) and typed:
-            # The names that the form sent are those of the survey as it was.
+            # The names in the form are those of the survey as it was.
             sheet.text = _typed(posted, refused.then, tag)
         return await _refused(ctx, desk, sheet, refused)
     at = f"{URL}/{stored.uid}" + ("" if not typed else f"?to={tag}")
@@ -79,7 +80,7 @@ async def save(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 
 
 async def _save(ctx: Context, uid: UUID, desk: Desk, sheet: Sheet, *, new_version: bool) -> str:
-    """Returns what to say of it. Raises Refusal."""
+    """Returns the message about it. Raises Refusal."""
     if new_version and not ctx.may("surveys.publish"):
         raise Forbidden(needed("surveys.publish"))
     before = _stored(desk)
@@ -118,7 +119,7 @@ async def _refused(ctx: Context, desk: Desk, sheet: Sheet, refused: Refusal) -> 
 
 
 def _chosen(definition: Definition, asked: str) -> tuple[str, str]:
-    """The language that the page is about, "" for none, and what is wrong with the one that was asked for."""
+    """The language of the page, "" for none, and what is wrong with the requested one."""
     if not asked:
         return next(iter(definition.translations), ""), ""
     tag = tag_of(asked)
@@ -132,7 +133,7 @@ def _texts(definition: Definition, tag: str) -> dict[str, str]:
 
 
 def _typed(posted: Any, definition: Definition, tag: str) -> dict[str, str]:
-    """By name. A message that was not touched keeps its bytes."""
+    """By name. An unchanged message keeps its bytes."""
     known = texts.texts_of(definition, tag)
     sent = {name: str(posted.get(name) or "").replace("\r\n", "\n") for name in known}
     return {

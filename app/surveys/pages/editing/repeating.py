@@ -1,4 +1,4 @@
-"""The editor's part about asking again and reminding: its fields, and what they mean."""
+"""The editor's part about repeating and reminding: its fields, and what they mean."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -39,7 +39,7 @@ def shown(repeat: Repeat | None) -> dict[str, Any]:
 
 
 def read(values: Mapping[str, Any]) -> Repeat | None:
-    """What the fields mean; the number of days counts only where it was asked for."""
+    """What the fields mean; the number of days counts only if it was asked for."""
     every = values["repeat_every"]
     if not every:
         return None
@@ -53,7 +53,7 @@ def read(values: Mapping[str, Any]) -> Repeat | None:
 
 
 def ask_for_the_first_day(form: Bound) -> None:
-    """Puts an error where a survey that repeats has none."""
+    """Adds an error when a repeating survey has no first day."""
     if form.values.get("repeat_every") and not form.values.get("repeat_starts_on"):
         form.refuse("repeat_starts_on", "Give the day of the first round.")
 

@@ -1,1 +1,1 @@
-"""Pages of the person who is asked: what waits for them, and what became of an answer."""
+"""Pages of the person who is asked: what is open for them, and what they answered."""

@@ -1,5 +1,5 @@
-"""What becomes of an answer that a browser sends, wherever its form stands: over a page, on `/survey_prompt`, or under
-*Questions for you*. Each place says how it draws a survey, and where it leads after an answer."""
+"""Takes an answer that a browser sends, from any form: over a page, on `/survey_prompt`, or under *Questions for you*.
+Each place says how it shows a survey, and where it leads after an answer."""
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -29,8 +29,8 @@ from app.wording.marked import worded
 
 @dataclass(frozen=True, slots=True)
 class PromptNotice:
-    """A sentence above the card, or in its place when no survey waits. `receipt` "" shows none; `closing_html` is what the
-    author says after an answer; `sent` names the draft that the browser need not keep any longer (static/js/drafts.js)."""
+    """A sentence above the card, or in its place when no survey is open. `receipt` "" shows none; `closing_html` is
+    what the author says after an answer; `sent` names the draft that the browser can drop (static/js/drafts.js)."""
 
     text: str = ""
     tone: str = "success"
@@ -41,8 +41,8 @@ class PromptNotice:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One item with its number in the queue, and what was answered so far. `confirms`: what is to be confirmed, agree or
-    decline; or back."""
+    """One item with its number in the queue, and what was answered so far. `confirms`: what the person must confirm,
+    agree or decline; or back."""
 
     item: Item
     number: int = 1
@@ -53,16 +53,16 @@ class Shown:
 
 
 class FormPlace(Protocol):
-    """Where a survey's form stands."""
+    """The place of a survey's form."""
 
     async def draw(self, ctx: Context, shown: Shown, said: PromptNotice, status: int) -> Response[Any]: ...
 
     async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
-        """After an answer; `answer` is None when the survey was no longer open."""
+        """Called after an answer; `answer` is None when the survey was no longer open."""
 
 
 async def take(ctx: Context, place: FormPlace) -> Response[Any] | Redirect:
-    """Records what was sent. What is refused is shown again with all that was chosen or typed."""
+    """Records what was sent. A refused answer is shown again with all that was chosen or typed."""
     sent = prompt_form.read(await ctx.form())
     try:
         answer = await _respond(ctx, sent) if not sent.asks else await _check(ctx, sent)
@@ -78,7 +78,8 @@ async def take(ctx: Context, place: FormPlace) -> Response[Any] | Redirect:
 
 
 async def met(ctx: Context, uid: UUID, languages: tuple[str, ...] = ()) -> Met:
-    """The survey, in the own workspace or on the platform, in these languages or in those of the request. Raises SurveyNotFound."""
+    """The survey, in the person's workspace or on the platform, in these languages or in those of the request. Raises
+    SurveyNotFound."""
     for workspace in dict.fromkeys((ctx.workspace, PLATFORM)):
         async with ctx.inside(workspace) as db:
             if found := await situations.one(db, ctx.user.id, uid, languages or ctx.languages):
@@ -88,7 +89,7 @@ async def met(ctx: Context, uid: UUID, languages: tuple[str, ...] = ()) -> Met:
 
 
 async def _said(ctx: Context, answer: RespondResult) -> PromptNotice:
-    """Of an agreement that was recorded before, also what became of it since: a tab may have been open for long."""
+    """For an agreement that was recorded before, also what happened to it since: a tab may have been open for long."""
     said = thanks(answer, await ctx.zone())
     if answer.status != "already_recorded" or answer.outcome != "agreed" or not answer.receipt:
         return said
@@ -115,7 +116,7 @@ async def _respond(ctx: Context, sent: Sent) -> RespondResult:
 
 
 async def _check(ctx: Context, sent: Sent) -> RespondResult | None:
-    """True when what is to be confirmed could be recorded. Nothing is."""
+    """True when what the person confirms could be recorded. Records nothing."""
     if sent.asks == prompt_form.BACK:
         return None
     try:
@@ -125,7 +126,7 @@ async def _check(ctx: Context, sent: Sent) -> RespondResult | None:
 
 
 def _reply(sent: Sent) -> SentReply:
-    """Raises Invalid where no button was pressed."""
+    """Raises Invalid when no button was pressed."""
     action = sent.action or sent.asks
     if not action:
         raise Invalid(words.UNDECIDED)
@@ -135,8 +136,8 @@ def _reply(sent: Sent) -> SentReply:
 
 
 async def _ask(ctx: Context, place: FormPlace, sent: Sent) -> Response[Any]:
-    """The same item with the question whether the person is sure; after *Back* as it was. Raises VersionSuperseded where the words
-    are others by now."""
+    """The same item with the question whether the person is sure; after *Back* as it was. Raises VersionSuperseded when
+    the words have changed."""
     item = (await met(ctx, sent.survey, sent.languages)).item
     if (item.version, item.content_hash) != (sent.version, sent.content_hash):
         raise VersionSuperseded
@@ -145,7 +146,7 @@ async def _ask(ctx: Context, place: FormPlace, sent: Sent) -> Response[Any]:
 
 
 async def _show_again(ctx: Context, place: FormPlace, sent: Sent, refused: ActionNotAllowed | Invalid) -> Response[Any]:
-    """The same item with what is wrong at each question; nothing that was chosen or typed is lost."""
+    """The same item with the error at each question; nothing that was chosen or typed is lost."""
     item = (await met(ctx, sent.survey, sent.languages)).item
     problems, otherwise = prompt_form.problems(item, refused.details)
     text = otherwise if isinstance(refused, InvalidAnswers) else refused.message
@@ -155,7 +156,8 @@ async def _show_again(ctx: Context, place: FormPlace, sent: Sent, refused: Actio
 
 
 async def _show_anew(ctx: Context, place: FormPlace, sent: Sent, status: int) -> Response[Any]:
-    """The words that hold now. They are seen from here on, whatever the status of the answer: that is kept at once."""
+    """Shows the present words. The person has seen them from here on, for any status of the answer, so this is stored
+    at once."""
     found = await met(ctx, sent.survey, sent.languages)
     async with ctx.inside(found.situation.offer.workspace) as db:
         await asking.count_sign_in(db, ctx.user.id, found.situation, datetime.now(UTC), ctx.user.session_id or 0)

@@ -1,5 +1,5 @@
-"""`/me/answers`: what the person answered, each on a page of its own that prints; withdrawing an agreement and giving it again; and all of
-it as a file. Each is for the person alone."""
+"""`/me/answers`: what the person answered, each on a page of its own that can be printed; withdrawing an agreement and
+giving it again; and all answers as a file. Only the person sees them."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -25,7 +25,7 @@ from app.web.pages import done, page
 
 URL = "/me/answers"
 PER_PAGE = 25
-# Answers that are read at a time for the file.
+# How many answers the file reads at a time.
 BATCH = 100
 FORMAT = "muster.my-answers/1"
 _LAST_PAGE_DIGITS = 6
@@ -70,7 +70,7 @@ async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Respons
         ctx,
         "surveys/my_answer.html",
         one=one,
-        # Sanitised when it was written, and once more: what is shown here was kept for years.
+        # Sanitised when it was written, and again here, because it was stored for years.
         message=content.sanitise(one.words.message).html,
         values={
             str(asked.key): told.in_words(ctx.speech, asked, one.answers[str(asked.key)].value)
@@ -97,7 +97,7 @@ async def agree(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Redire
 
 
 async def _changed(ctx: Context, receipt: str, act: Any, kind: str) -> Redirect:
-    """Back to the answer, with what became of it. Raises NotFound."""
+    """Leads back to the answer, and says what happened to it. Raises NotFound."""
     url, said, level = f"{URL}/{receipt}", words.SAID[kind], "success"
     try:
         changed: ChangeResult = await act(respondent_of(ctx), ctx, receipt, "web")
@@ -121,7 +121,7 @@ async def _every(ctx: Context) -> Any:
 
 
 def _told(one: MyAnswer) -> dict[str, Any]:
-    """As the API tells it, and as a consent record where it is a decision."""
+    """As the API shows it, and as a consent record if it is a decision."""
     row: dict[str, Any] = msgspec.to_builtins(row_of(one))
     if record := records.consent_record(one):
         row["consent_record"] = record

@@ -1,4 +1,4 @@
-"""`/me/questions`: every survey that the person may answer now, whatever pacing says, and each on a page of its own. After an
+"""`/me/questions`: every survey that the person may answer now, without pacing, and each on a page of its own. After an
 answer, that page says what was recorded. Nothing here counts an impression."""
 
 from datetime import UTC, datetime
@@ -38,7 +38,7 @@ EVERYBODY = Requires(None, module="surveys")
 
 
 def page_of(form: FormMultiDict) -> str:
-    """Where the survey stands that a form answers, "" for a form that is not ours."""
+    """The page with the form that was answered, "" for a form that is not ours."""
     uid = uuid_of(str(form.get("survey", "")))
     return f"{URL}/{uid}" if uid else ""
 
@@ -64,7 +64,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get(f"{URL}/{{uid:str}}", guards=[EVERYBODY])
 async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
-    """Raises NotFound for what this person may not answer, and did not."""
+    """Raises NotFound for a survey that this person may not answer now and has not answered."""
     met = await _met(ctx, uid_of(uid))
     verdict = pacing.judge(
         met.situation.offer, met.situation.state, respondent_of(ctx).caller, datetime.now(UTC), pacing.Gap()
@@ -111,7 +111,7 @@ async def _met(ctx: Context, uid: UUID) -> Met:
 
 
 async def _note(ctx: Context, met: Met) -> None:
-    """It came to the person, which is not an impression."""
+    """Notes that it came to the person, which is not an impression."""
     if ctx.is_head:
         return
     async with ctx.inside(met.situation.offer.workspace) as db:
@@ -119,7 +119,7 @@ async def _note(ctx: Context, met: Met) -> None:
 
 
 async def _filled_in(ctx: Context, met: Met) -> Response[str]:
-    """The form, with what this person wrote into it before they signed in again."""
+    """The form, with what this person typed into it before they signed in again."""
     carried = await carrying.waiting(ctx, f"{URL}/{met.item.survey}")
     if carried is None:
         return await _form(ctx, Shown(met.item), PromptNotice())

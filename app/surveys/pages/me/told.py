@@ -13,7 +13,7 @@ _MOST = {"star_rating": words.MOST_STARS, "nps": words.MOST_NPS}
 
 
 def in_words(speech: Speech, question: AskedQuestion, value: Value) -> str:
-    """Ticks and rows of a matrix each on a line of their own; "" for none."""
+    """Each tick, and each row of a matrix, on a line of its own; "" for none."""
     if isinstance(value, int | float) and (most := _MOST.get(question.type)):
         return speech(worded("{number} of {most}", number=Numeral(decimals.written(value)), most=most))
     if isinstance(value, int | float):

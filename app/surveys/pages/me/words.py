@@ -1,4 +1,4 @@
-"""What a respondent reads that no template says: whole sentences, so that each can be translated. Pure."""
+"""Sentences for respondents that are in no template: whole ones, so that each can be translated. Pure."""
 
 from typing import Final
 

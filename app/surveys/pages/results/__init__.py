@@ -1,1 +1,1 @@
-"""The results of one survey in other forms than its page: its table, its comments, its versions side by side."""
+"""The results of one survey, beside those on its page: its table, its comments, its versions side by side."""

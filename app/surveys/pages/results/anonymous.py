@@ -1,5 +1,5 @@
-"""The results of an anonymous version on a survey's page, and `/surveys/results/<uid>`: every answer with its group and its number of
-people, as a list and as a file. Nothing leads from here to a person."""
+"""The results of an anonymous version on a survey's page, and `/surveys/results/<uid>`: every answer with its group and
+its number of people, as a list and as a file. Nothing here leads to a person."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,8 @@ FEWEST_TOLD = "five"
 
 @dataclass(frozen=True, slots=True)
 class AnonymousView:
-    """What a survey's page shows of an anonymous version. `split_label` is what its groups are of, "" without groups."""
+    """What a survey's page shows of an anonymous version. `split_label` names the kind of its groups, "" without
+    groups."""
 
     outcome: AnonymousOutcome
     cards: Sequence[QuestionCard]
@@ -50,7 +51,7 @@ class AnonymousView:
 async def view_of(
     ctx: Context, survey: Any, version: int, questions: Sequence[AskedQuestion], names: Names
 ) -> AnonymousView | None:
-    """None for a named survey."""
+    """None for a survey that is not anonymous."""
     if survey.anonymity != "anonymous":
         return None
     outcome = await anonymous.read(ctx.db, survey.id, version, questions)
@@ -70,7 +71,7 @@ async def view_of(
 
 
 def exports_of(view: AnonymousView) -> dict[str, list[tuple[str, str]]]:
-    """Files of the results, where there are some, under what they hold."""
+    """Files of the results, if there are some, by what they contain."""
     if not view.outcome.is_shown:
         return {}
     kinds = lists.offered(EXPORTS, view.outcome.answers)
@@ -79,7 +80,7 @@ def exports_of(view: AnonymousView) -> dict[str, list[tuple[str, str]]]:
 
 @get(f"{URL}/{{uid:str}}", guards=[SEE])
 async def index(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
-    """Raises NotFound for a named survey, whose responses have a list of their own."""
+    """Raises NotFound for a survey that is not anonymous; its responses have a list of their own."""
     asked = version_asked_for(ctx)
     survey = await queries.survey(ctx.db, uid_of(uid), asked)
     if survey.anonymity != "anonymous":

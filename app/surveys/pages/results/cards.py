@@ -1,6 +1,6 @@
-"""A card for each question of a survey: what it came to, as a page shows it.
+"""A card for each question of a survey, with its result.
 
-The figures may come from elsewhere than the ledger: without `rows`, no number leads to the responses behind it.
+The figures need not come from the ledger. Without `rows`, no number leads to the responses behind it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ RESPONSES = "/surveys/responses"
 
 @dataclass(frozen=True, slots=True)
 class QuestionCard:
-    """`url` leads to the responses that answered it, "" where there are none to show."""
+    """`url` leads to the responses that answered it, "" when there are none to show."""
 
     found: Breakdown
     url: str

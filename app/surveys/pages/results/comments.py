@@ -1,4 +1,4 @@
-"""`/surveys/view/<uid>/comments`: what people wrote, with a search, and narrowed by what else they answered."""
+"""`/surveys/view/<uid>/comments`: what people wrote, with a search, and narrowed by their other answers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ UNREADABLE = "The filter can't be read. Choose from the list. A search takes at 
 
 @get("/surveys/view/{uid:str}/comments", guards=[SEE])
 async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any] | Redirect:
-    """Those on an anonymous survey have no people and no time: they stand among its results."""
+    """The comments of an anonymous survey have no people and no time, so its results show them."""
     asked = version_asked_for(ctx)
     survey = await queries.survey(ctx.db, uid_of(uid), asked)
     version = asked or survey.version
@@ -65,7 +65,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 
 
 def _search(query: Mapping[str, str], questions: Sequence[AskedQuestion], scope: TallyScope) -> CommentSearch | None:
-    """None when the address asks for what there is not: then nothing is found, never more than asked."""
+    """None when the address asks for something unknown. Then nothing is found, never more than asked."""
     key, by, text, before = (query[name] for name in ("question", "by", "q", "before"))
     question, number = uuid_of(key) if key else None, whole(before, LONGEST_NUMBER) if before else None
     known = {f"{one.key}/{choice}": (one.key, choice) for one in questions for choice in kinds.choices(one)}
@@ -83,7 +83,7 @@ def _search(query: Mapping[str, str], questions: Sequence[AskedQuestion], scope:
 
 
 def _answers(questions: Sequence[AskedQuestion]) -> list[dict[str, Any]]:
-    """Every choice of every question that people choose in."""
+    """Every choice of every question with choices."""
     return [
         {"value": f"{one.key}/{choice}", "label": f"{one.label}: {choice}"}
         for one in questions

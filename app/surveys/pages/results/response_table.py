@@ -18,7 +18,7 @@ LONGEST_VERSION = 9
 
 
 def is_asked_for(ctx: Context) -> bool:
-    """Raises Invalid for another shape."""
+    """Raises Invalid for an unknown shape."""
     shape = ctx.request.query_params.get("shape")
     if shape not in (None, "", "table"):
         raise Invalid("The shape of an export is table, or left out.")
@@ -26,7 +26,8 @@ def is_asked_for(ctx: Context) -> bool:
 
 
 async def spec_of(ctx: Context, framed: ResponseListFrame) -> ListSpec:
-    """Raises Invalid without a survey, since a table has the questions of one, and NotFound for one that is not there."""
+    """Raises Invalid without a survey, because the table has its questions as columns, and NotFound for an unknown
+    survey."""
     if framed.survey_id is None and ctx.request.query_params.get("survey"):
         raise NotFound("There is no such survey.")
     if framed.survey is None:

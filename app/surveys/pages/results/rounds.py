@@ -1,5 +1,5 @@
-"""`/surveys/view/<uid>/rounds`: the rounds of a survey that repeats, as a series, and when the next one comes. Whole versions side by
-side: versions."""
+"""`/surveys/view/<uid>/rounds`: the rounds of a repeating survey, as a series, and when the next round opens. Whole
+versions side by side: versions."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,8 @@ _NPS = (-100, 100)
 
 @dataclass(frozen=True, slots=True)
 class RoundSeries:
-    """One figure through all rounds: a drawing, and a row for each round in words: the round, its value, and of how many people."""
+    """One figure through all rounds: a drawing, and a row for each round in words: the round, its value, and how many
+    people it counts."""
 
     key: str
     unit: str
@@ -48,7 +49,8 @@ class RoundSeries:
 
 @dataclass(frozen=True, slots=True)
 class RoundsState:
-    """What a page says of rounds. `following` is the next one, None when none comes; `stopped` where a save has ended them."""
+    """What a page says of rounds. `following` is the next round, None when none will open; `stopped` when a save has
+    ended them."""
 
     repeat: Repeat
     following: Round | None
@@ -56,7 +58,7 @@ class RoundsState:
 
 
 def state(survey: Any, zone: PageZone, now: datetime) -> RoundsState | None:
-    """Of a row of `surveys`; None for a survey without rounds."""
+    """The rounds of a row of `surveys`; None for a survey without rounds."""
     repeat = repeats.read(survey.repeat)
     if repeat is None:
         return None
@@ -84,7 +86,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 
 
 async def _series(ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone: PageZone) -> list[RoundSeries]:
-    """People first, then each question that comes to a number."""
+    """First the people, then each question whose result is a number."""
     versions = [one.version for one in opened if one.version is not None]
     people: Counter[int] = Counter()
     for row in await ctx.db.execute(tallies.whole(TallyScope(survey.id, outcomes=RESPONDED))):
@@ -105,7 +107,7 @@ def _of_people(opened: Sequence[SurveyRound], people: Mapping[int, int], zone: P
 def _of_question(
     question: AskedQuestion, opened: Sequence[SurveyRound], choices: ChoicesByVersion, zone: PageZone
 ) -> RoundSeries | None:
-    """None for one that comes to no number in any round."""
+    """None for a question whose result is a number in no round."""
     came_to = [choices.breakdown(question, one.version or 0) for one in opened]
     unit = "NPS" if question.type == "nps" else "Mean"
     values = [_value(one) for one in came_to]
@@ -127,7 +129,8 @@ def _value(one: Breakdown) -> float | None:
 
 
 def _bounds(question: AskedQuestion, known: Sequence[float]) -> tuple[int, int]:
-    """Of the axis: all that the question can come to, so that a small change looks small; of a number, all that it came to."""
+    """The ends of the axis: all possible values, so that a small change looks small. For a number question, from its
+    lowest to its highest value."""
     if question.type == "nps":
         return _NPS
     if question.type == "star_rating":

@@ -1,4 +1,5 @@
-"""The groups of a split as a page shows them: a table for the responses, and one for each question that people choose or count in."""
+"""The groups of a split as a page shows them: a table for the responses, and one for each question with choices or
+numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from app.surveys.results.figures import DECIDED, AskedQuestion
 from app.surveys.results.splits import Split, split_by
 
 NOT_KNOWN = "Not known"
-# Of more options than this, the most frequent is named in place of all shares.
+# With more options than this, the most frequent one is named in place of all shares.
 MOST_COLUMNS = 7
 NONE = "–"
 
@@ -25,7 +26,7 @@ class SplitTable:
 
 
 def tables(split: Split, questions: Sequence[AskedQuestion], names: Mapping[str, str]) -> list[SplitTable]:
-    """`names` are of groups that have a key."""
+    """`names` are those of groups that have a key."""
     return [_responses(split, questions, names), *of_questions(split, questions, names)]
 
 
@@ -55,7 +56,7 @@ def _table(split: Split, question: AskedQuestion, names: Mapping[str, str]) -> S
 def _shape(
     question: AskedQuestion, found: Sequence[Breakdown]
 ) -> tuple[tuple[str, ...], Callable[[Breakdown], tuple[str, ...]]]:
-    """The headings, and what makes the cells of a group."""
+    """The headings, and the function that makes the cells of a group."""
     if question.type == "nps":
         return ("NPS", "Mean", "Median"), _scored
     if any(one.middle for one in found):

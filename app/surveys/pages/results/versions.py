@@ -1,4 +1,5 @@
-"""`/surveys/view/<uid>/versions`: what each question came to in each version, side by side. A question keeps its id through all."""
+"""`/surveys/view/<uid>/versions`: the result of each question in each version, side by side. A question has the same id
+in all versions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ NONE = "–"
 
 @dataclass(frozen=True, slots=True)
 class QuestionInVersions:
-    """`columns` has for each version what the question came to there; None when it was not answered."""
+    """`columns` has the question's result in each version; None when it was not answered."""
 
     question: AskedQuestion
     columns: tuple[Breakdown | None, ...]
@@ -40,7 +41,8 @@ class QuestionInVersions:
 
     @property
     def labels(self) -> list[tuple[str, list[str]]]:
-        """A line for each answer: its name, and its share in each version. Of a matrix, for each row with each of its answers."""
+        """A line for each answer: its name, and its share in each version. For a matrix, a line for each row with each
+        of its answers."""
         shares = [_shares(one) if one else {} for one in self.columns]
         names = list(dict.fromkeys(name for one in shares for name in one))
         if self.question.type == "date":
@@ -67,7 +69,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
 def _compared(
     questions: Sequence[AskedQuestion], versions: Sequence[int], given: ChoicesByVersion
 ) -> list[QuestionInVersions]:
-    """Questions that people choose or count in; agreements stand among the figures of each version, texts among its comments."""
+    """Questions with choices or numbers. Agreements are among the figures of each version, texts among its comments."""
     return [
         QuestionInVersions(one, tuple(_columns(one, versions, given)))
         for one in questions
@@ -76,7 +78,7 @@ def _compared(
 
 
 def _columns(question: AskedQuestion, versions: Sequence[int], given: ChoicesByVersion) -> Iterator[Breakdown | None]:
-    """Dates of all versions are told alike: by day, by month or by year."""
+    """Dates are shown in the same way for all versions: by day, by month or by year."""
     found = [given.choices.get((version, question.key), {}) for version in versions]
     length = length_of_dates({day for one in found for day in one if day}) if question.type == "date" else 0
     for version, choices in zip(versions, found, strict=True):
@@ -86,7 +88,7 @@ def _columns(question: AskedQuestion, versions: Sequence[int], given: ChoicesByV
 
 def _shares(one: Breakdown) -> dict[str, str]:
     rows = {f"{row.label}: {bar.label}": bar for row in one.rows for bar in row.bars}
-    # A range of numbers is another one in each version.
+    # A range of numbers differs in each version.
     bars = {bar.label: bar for bar in one.bars if bar.choice or one.question.type == "date"}
     return {name: NONE if bar.percent is None else f"{bar.percent} %" for name, bar in (rows | bars).items()}
 

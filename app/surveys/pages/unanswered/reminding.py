@@ -1,4 +1,5 @@
-"""What is done with mails about one survey: remind people of the list *Who has not answered*, and drop what waits. The list: waiting."""
+"""Acts on mails about one survey: remind people of the list *Who has not answered*, and drop waiting mails. The list:
+waiting."""
 
 from datetime import UTC, datetime
 from typing import Any

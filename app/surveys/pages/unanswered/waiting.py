@@ -25,7 +25,7 @@ from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
 from app.web.pages import page
 
 SEE = Requires("surveys.view", module="surveys")
-# An account may be linked to more than one person of the payroll, such as two jobs; the first department stands for it.
+# An account may be linked to several people of the payroll, such as two jobs; the first department is shown.
 DEPARTMENT = (
     select(func.min(Employee.department))
     .where(Employee.user_id == User.id, Employee.deleted_at.is_(None))
@@ -84,7 +84,7 @@ def people_of(ctx: Context, stored: Stored) -> Select[Any]:
 
 
 def spec_of(ctx: Context, stored: Stored, names: Names) -> ListSpec:
-    """Of one survey: the list has its address and its words."""
+    """The list of one survey: it has its address and its words."""
     on_platform = ctx.on_platform
     columns = (
         Column("name", "Name", lambda row: row.name, User.name, titles=True),
@@ -114,7 +114,7 @@ def spec_of(ctx: Context, stored: Stored, names: Names) -> ListSpec:
         columns=columns,
         filters=filters,
         key=User.id,
-        sort="name",  # by an index; a department is looked up for each person
+        sort="name",  # By an index: a department is looked up for each person.
         empty=_empty(stored),
         bulk_url=f"/surveys/waiting/{stored.uid}/remind",
         bulk=(BulkAction("remind", "Remind", "send"),) if _may_remind(ctx, stored) else (),
