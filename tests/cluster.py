@@ -28,7 +28,7 @@ from app.db import embedded
 ROOT = Path(__file__).parents[1]
 MIGRATION_SOURCES = (
     ROOT / "migrations",
-    *(ROOT / "app" / "db" / f"{name}.py" for name in ("bringing_up", "migrate", "rights", "steps")),
+    *(ROOT / "app" / "db" / f"{name}.py" for name in ("upgrading", "migrate", "rights", "steps")),
 )
 APP_URL = "MUSTER_TEST_DATABASE_URL"
 OWNER_URL = "MUSTER_TEST_OWNER_DATABASE_URL"

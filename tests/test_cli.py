@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from sqlalchemy import func, select, update
 
-from app.accounts import identity, one_time_links
+from app.accounts import one_time_links, signing_in
 from app.accounts.models import ApiToken, OneTimeLink, Role, Tenant, User, UserRole
 from app.clock.profiles import RESOURCES
 from app.commands import clock_runs, frame
@@ -66,7 +66,7 @@ async def test_a_user_with_a_password_from_standard_input_can_sign_in(muster: Co
     async with database.shared_transaction() as db:
         ada = (await db.scalars(select(User).where(User.email == "ada@example.org"))).one()
         assert await db.scalar(select(func.count()).select_from(OneTimeLink)) == 0
-    assert await identity.verify_password(ada.password_hash, "a long enough sentence")
+    assert await signing_in.verify_password(ada.password_hash, "a long enough sentence")
 
 
 @pytest.mark.parametrize(

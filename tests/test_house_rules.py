@@ -54,7 +54,7 @@ PURE = {
     "app/languages.py",
     "app/outbound/spellings.py",
     "app/problems/findings.py",
-    "app/problems/merging.py",
+    "app/problems/transitions.py",
     "app/surveys/asking/pacing.py",
     "app/surveys/authoring/content.py",
     "app/surveys/authoring/definition.py",

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from app import doctor, jobs, parts
-from app.accounts import housekeeping, looks
+from app.accounts import housekeeping, schedule_looks
 from app.clock import settings as clock_settings
 from app.clock.api.people import BindingRow
 from app.clock.bindings.matching import KEPT_CANDIDATES
@@ -132,4 +132,4 @@ def test_a_tick_of_the_schedule_ends_by_itself_before_the_queue_ends_it() -> Non
     allowed = re.search(r'cron="\* \* \* \* \*", timeout=(\d+)', source)
     assert allowed is not None
     assert TICK.lasts_s + longest_look_s < int(allowed[1])
-    assert TICK.lasts_s + looks.LEAST_PAUSE.total_seconds() < 60
+    assert TICK.lasts_s + schedule_looks.LEAST_PAUSE.total_seconds() < 60

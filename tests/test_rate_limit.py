@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import func, insert, select, text
 
-from app.accounts import housekeeping, identity, request_budgets
+from app.accounts import housekeeping, rate_limit_rows, signing_in
 from app.accounts.models import RequestBudget, User
-from app.api import request_limits
-from app.api.request_budget import (
+from app.api import rate_limit
+from app.api.rate_limit_rules import (
     LEASE_S,
     Ask,
     Bucket,
@@ -101,7 +101,7 @@ async def test_the_database_gives_the_same(
         if budget:
             at = func.clock_timestamp() - timedelta(seconds=20 - budget.at)
             await db.execute(insert(RequestBudget).values(token_id=7, remaining=budget.left, granted=0, at=at))
-        number, left = await request_budgets.take(db, 7, 600, wanted, returned)
+        number, left = await rate_limit_rows.take(db, 7, 600, wanted, returned)
         stored = await db.scalar(select(RequestBudget.remaining))
     assert number == expected[1]
     assert left == stored == pytest.approx(expected[0], abs=0.9)
@@ -219,7 +219,7 @@ async def two(parts: Parts, urls: DatabaseUrls, settings: Settings) -> Any:
 async def took(database: Database, number: int, per_minute: int = 600) -> int:
     async def one() -> bool:
         try:
-            await request_limits.take(database, 7, per_minute)
+            await rate_limit.take(database, 7, per_minute)
         except RateLimited:
             return False
         return True
@@ -238,13 +238,13 @@ async def test_a_process_asks_the_database_once_for_many_requests(two: Two) -> N
     mine, _ = two
     asked = 0
 
-    async def counted(*values: Any, take: Callable[..., Any] = request_budgets.take) -> Any:
+    async def counted(*values: Any, take: Callable[..., Any] = rate_limit_rows.take) -> Any:
         nonlocal asked
         asked += 1
         return await take(*values)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(request_budgets, "take", counted)
+        patch.setattr(rate_limit_rows, "take", counted)
         assert await took(mine, 300) == 300
     assert asked < 20
 
@@ -256,7 +256,7 @@ async def test_a_process_that_could_not_ask_holds_nothing_and_asks_again(two: Tw
         async def broken(*_: Any) -> None:
             raise ConnectionError
 
-        patch.setattr(request_budgets, "take", broken)
+        patch.setattr(rate_limit_rows, "take", broken)
         with pytest.raises(ConnectionError):
             await took(mine, 1)
     assert await took(mine, 1) == 1
@@ -289,15 +289,15 @@ async def test_failed_sign_ins_lock_an_account_for_all_processes(
 ) -> None:
     await give_password(database, "bob")
     other = Database(urls.app)
-    tried = identity.Attempt("bob@example.org", "not the password at all")
+    tried = signing_in.Attempt("bob@example.org", "not the password at all")
     outcomes = await asyncio.gather(
-        *(identity.authenticate(one, parts.keys, tried) for one in (database, other) for _ in range(5)),
+        *(signing_in.authenticate(one, parts.keys, tried) for one in (database, other) for _ in range(5)),
         return_exceptions=True,
     )
-    assert {type(one) for one in outcomes} == {identity.SignInRefused}
+    assert {type(one) for one in outcomes} == {signing_in.SignInRefused}
     for one in (database, other):
-        with pytest.raises(identity.SignInRefused):
-            await identity.authenticate(one, parts.keys, replace(tried, password=PASSWORD))
+        with pytest.raises(signing_in.SignInRefused):
+            await signing_in.authenticate(one, parts.keys, replace(tried, password=PASSWORD))
     async with database.shared_transaction() as db:
         assert await db.scalar(select(User.failed_sign_ins).where(User.email == "bob@example.org")) == 5
     await other.close()

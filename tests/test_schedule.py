@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import event, func, insert, select, update
 
-from app.accounts import looks, policies, tenants
+from app.accounts import policies, schedule_looks, tenants
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Tenant, WorkspaceLook
 from app.db.session import Database
@@ -63,7 +63,7 @@ async def test_a_workspace_is_looked_into_again_when_it_wants(parts: Parts, aske
     await asked.time_passes(timedelta(minutes=1, seconds=1))
     assert await schedule(parts, [asked]) == 1
     assert asked.noted[-1] == "acme"
-    await asked.time_passes(looks.MOST_PAUSE)
+    await asked.time_passes(schedule_looks.MOST_PAUSE)
     assert await schedule(parts, [asked]) == 3
 
 
@@ -82,7 +82,7 @@ async def test_a_tick_continues_where_the_one_before_ran_out_of_time(parts: Part
     first = await schedule(parts, [asked], SHORT)
     assert first < 15
     while len(asked.noted) < 15:
-        await asked.time_passes(looks.LEAST_PAUSE)
+        await asked.time_passes(schedule_looks.LEAST_PAUSE)
         await schedule(parts, [asked], SHORT)
     assert set(Counter(asked.noted).values()) == {1}
     assert len(asked.noted) == 15
@@ -94,7 +94,7 @@ async def test_a_tick_that_runs_out_of_time_puts_off_what_it_claimed_to_the_next
     for key in await everybody(asked.database):
         asked.does[key] = lambda: asyncio.sleep(0.15)
     assert await schedule(parts, [asked], TickLimits(lasts_s=0.1)) == 1
-    await asked.time_passes(looks.LEAST_PAUSE + timedelta(seconds=1))
+    await asked.time_passes(schedule_looks.LEAST_PAUSE + timedelta(seconds=1))
     assert await schedule(parts, [asked]) == 2
     assert sorted(asked.noted) == ["acme", "globex", "main"]
 
@@ -129,7 +129,7 @@ async def test_one_that_fails_or_hangs_keeps_nobody_from_their_turn(parts: Parts
 async def test_a_change_during_a_look_is_not_lost(parts: Parts, asked: Asked) -> None:
     async def change() -> None:
         async with asked.database.transaction("acme") as db:
-            looks.look_soon(db, "acme")
+            schedule_looks.look_soon(db, "acme")
 
     asked.wants = {"acme": datetime.now(UTC) + timedelta(minutes=4)}
     asked.does = {"acme": change}
@@ -138,13 +138,13 @@ async def test_a_change_during_a_look_is_not_lost(parts: Parts, asked: Asked) ->
     (look,) = [one for one in claimed if one.workspace == "acme"]
     await change()
     async with asked.database.shared_transaction() as db:
-        await looks.settle(db, look, asked.wants["acme"])
+        await schedule_looks.settle(db, look, asked.wants["acme"])
     assert [one.workspace for one in await claim_all(asked.database)] == ["acme"]
 
 
-async def claim_all(database: Database) -> list[looks.Look]:
+async def claim_all(database: Database) -> list[schedule_looks.Look]:
     async with database.shared_transaction() as db:
-        return list(await looks.claim(db, 100))
+        return list(await schedule_looks.claim(db, 100))
 
 
 async def test_two_workers_share_the_workspaces(parts: Parts, asked: Asked) -> None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from app.accounts import looks
+from app.accounts import schedule_looks
 from app.parts import Parts
 from app.registry import modules
 
@@ -39,10 +39,10 @@ async def schedule(parts: Parts, asks: Sequence[Ask] | None = None, tick: TickLi
     asks = [module.work().schedule for module in modules()] if asks is None else asks
     ends, looked = asyncio.get_running_loop().time() + tick.lasts_s, 0
     async with parts.database.shared_transaction() as db:
-        await looks.add_missing(db)
+        await schedule_looks.add_missing(db)
     while asyncio.get_running_loop().time() < ends:
         async with parts.database.shared_transaction() as db:
-            claimed = await looks.claim(db, tick.at_once)
+            claimed = await schedule_looks.claim(db, tick.at_once)
         if not claimed:
             break
         for look in claimed:
@@ -54,13 +54,13 @@ async def schedule(parts: Parts, asks: Sequence[Ask] | None = None, tick: TickLi
     return looked
 
 
-async def _put_off(parts: Parts, look: looks.Look) -> None:
+async def _put_off(parts: Parts, look: schedule_looks.Look) -> None:
     """To the next tick."""
     async with parts.database.shared_transaction() as db:
-        await looks.settle(db, look, datetime.now(UTC))
+        await schedule_looks.settle(db, look, datetime.now(UTC))
 
 
-async def _look(parts: Parts, look: looks.Look, asks: Sequence[Ask], tick: TickLimits) -> None:
+async def _look(parts: Parts, look: schedule_looks.Look, asks: Sequence[Ask], tick: TickLimits) -> None:
     wanted = [look.until]
     for ask in asks:
         try:
@@ -70,4 +70,4 @@ async def _look(parts: Parts, look: looks.Look, asks: Sequence[Ask], tick: TickL
             _log.exception("scheduling failed", workspace=look.workspace)
     if min(wanted) < look.until:
         async with parts.database.shared_transaction() as db:
-            await looks.settle(db, look, min(wanted))
+            await schedule_looks.settle(db, look, min(wanted))

@@ -1,5 +1,5 @@
 """Accounts as an administrator manages them: name, user type, roles, lock-out, second factor. Signing in itself:
-identity.
+signing_in.
 
 Every verb works on accounts of the transaction's workspace; accounts of other workspaces are not found. `reach` is what
 the acting person may do (on the command line: everything). They can't give rights beyond it, nor act on people who have
@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Text, cast, delete, func, select, update
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import administrators, audit, identity, one_time_links, second_factor, user_types
+from app.accounts import administrators, audit, one_time_links, second_factor, signing_in, user_types
 from app.accounts.audit import Actor, AuditedChange
 from app.accounts.models import Role, User, UserRole
 from app.accounts.roles import EVERYTHING
@@ -97,7 +97,7 @@ async def create(db: AsyncSession, actor: Actor, new: NewUser, *, reach: frozens
     email, name = _checked(new.email, new.name)
     await _check_type(db, new.kind)
     role_ids = await _role_ids(db, new.roles, reach)
-    password_hash = await identity.hash_password(new.password) if new.password is not None else None
+    password_hash = await signing_in.hash_password(new.password) if new.password is not None else None
     values = {"workspace": workspace_of(db), "email": email, "name": name, "type": new.kind}
     statement = insert(User).values(**values, password_hash=password_hash).on_conflict_do_nothing()
     user_id = await db.scalar(statement.returning(User.id))
@@ -224,7 +224,7 @@ async def set_password(
     """Sets the password and ends all sessions of the person. Raises Invalid for a short password."""
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
-    await identity.set_password(db, user_id, await identity.hash_password(password))
+    await signing_in.set_password(db, user_id, await signing_in.hash_password(password))
     await end_others(db, user_id)
     await audit.record(db, actor, "user.set_password", "user", user_id)
 

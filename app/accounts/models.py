@@ -166,7 +166,7 @@ class ApiToken(Base):
 
 class RequestBudget(Base):
     """How many requests a token has left in this minute, and how many the last process took
-    (app.accounts.request_budgets). It has no foreign key to its token, because checking one would make PostgreSQL write
+    (app.accounts.rate_limit_rows). It has no foreign key to its token, because checking one would make PostgreSQL write
     to the disk."""
 
     __tablename__ = "request_budgets"
@@ -280,7 +280,7 @@ class Job(Base):
 
 
 class WorkspaceLook(Base):
-    """When the schedule next looks for due work in a workspace (app.accounts.looks)."""
+    """When the schedule next looks for due work in a workspace (app.accounts.schedule_looks)."""
 
     __tablename__ = "workspace_looks"
     __table_args__ = (Index(None, "next_at"),)

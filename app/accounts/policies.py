@@ -7,7 +7,7 @@ from sqlalchemy import Boolean, ColumnElement, SQLColumnExpression, cast, func, 
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import looks
+from app.accounts import schedule_looks
 from app.accounts.models import Policy
 from app.registry import modules
 
@@ -33,7 +33,7 @@ async def read(db: AsyncSession, workspace: str) -> dict[str, Any]:
 
 
 async def write(db: AsyncSession, workspace: str, values: Mapping[str, bool | int]) -> None:
-    looks.look_soon(db, workspace)
+    schedule_looks.look_soon(db, workspace)
     for name, value in values.items():
         statement = insert(Policy).values(workspace=workspace, name=name, value=value)
         await db.execute(

@@ -1,6 +1,6 @@
 """The second factor: six digits of an authenticator app (TOTP, RFC 6238), or a recovery code. Passkeys: passkeys.
 
-Where sign-in asks for one of them: identity.
+Where sign-in asks for one of them: signing_in.
 """
 
 import base64

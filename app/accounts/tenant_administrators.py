@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import accounts, administrators, audit, tenants, user_types
 from app.accounts.accounts import CreatedUser, NewUser
 from app.accounts.models import Tenant
-from app.db.held import hold
+from app.db.locks import hold
 from app.db.session import PLATFORM, workspace_of
 from app.errors import Conflict, NotFound
 from app.registry import ADMINISTRATOR

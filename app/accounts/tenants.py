@@ -6,7 +6,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import audit, looks
+from app.accounts import audit, schedule_looks
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Role, Session, Tenant, User, UserType
 from app.accounts.roles import BUILT_IN, PERMISSIONS
@@ -138,7 +138,7 @@ async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
     statement = update(Tenant).where(Tenant.key == key, ~Tenant.active).values(active=True)
     if await db.scalar(statement.returning(Tenant.key)) is None:
         return False
-    looks.look_soon(db, key)
+    schedule_looks.look_soon(db, key)
     await audit.record(db, actor, "tenant.activate", "tenant", key, before={"active": False}, after={"active": True})
     return True
 

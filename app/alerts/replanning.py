@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import looks
+from app.accounts import schedule_looks
 from app.alerts import fates, people, waiting
 from app.alerts.rules import SILENT
-from app.db.held import hold_name
+from app.db.locks import hold_name
 from app.db.session import workspace_of
 
 
@@ -19,4 +19,4 @@ async def plan_again(db: AsyncSession, user_id: int) -> None:
     rules, now = person.rules if person else SILENT, datetime.now(UTC)
     rows = await waiting.of_person(db, user_id)
     await waiting.write(db, [replace(one, alert=fates.planned(rules, one.alert, now)) for one in rows])
-    looks.look_soon(db, workspace_of(db))
+    schedule_looks.look_soon(db, workspace_of(db))

@@ -15,7 +15,7 @@ from app.alerts.fates import STORM_WINDOW, Lately
 from app.alerts.people import AlertReader
 from app.alerts.waiting import WaitingAlert
 from app.db.among import among
-from app.db.held import hold_name
+from app.db.locks import hold_name
 from app.db.session import workspace_of
 from app.mail import outbox
 from app.mail.models import OutgoingMail

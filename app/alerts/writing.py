@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import and_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import looks
+from app.accounts import schedule_looks
 from app.alerts import fates, letters, people, waiting
 from app.alerts.letters import LetterWords, ManyNews, ToldProblem
 from app.alerts.models import ProblemAlert
@@ -17,7 +17,7 @@ from app.alerts.people import AlertReader
 from app.alerts.telling import ALERT, DIGEST, STORM, SUM
 from app.dates import PageZone
 from app.db.among import among
-from app.db.held import hold_name
+from app.db.locks import hold_name
 from app.db.session import workspace_of
 from app.mail import unsubscribing
 from app.mail.kinds import MailInTurn, Writers
@@ -52,7 +52,7 @@ async def _missed(db: AsyncSession, mail: MailInTurn, user_id: int) -> None:
     now = datetime.now(UTC)
     of_now = [one for one in known if one.alert.opened_at <= mail.created_at]
     await waiting.write(db, [replace(one, alert=fates.missed(one.alert, now)) for one in of_now])
-    looks.look_soon(db, workspace_of(db))
+    schedule_looks.look_soon(db, workspace_of(db))
 
 
 async def write_storm(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import identity, tokens
+from app.accounts import signing_in, tokens
 from app.accounts.audit import Actor
 from app.accounts.models import User
 from app.accounts.tokens import CreatedToken
@@ -52,7 +52,7 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[bytes]:
     parameters.read(Nothing, ctx.request.query_params)
     # Checking a password needs transactions of its own.
     await ctx.settle()
-    user_id = await _authenticate(ctx, identity.Attempt(body.email, body.password, body.otp))
+    user_id = await _authenticate(ctx, signing_in.Attempt(body.email, body.password, body.otp))
     async with ctx.parts.database.shared_transaction() as db:
         made = await _token(ctx, db, user_id)
     signed_in = SignedIn(token=made.text, expires_at=instant(made.expires_at), scopes=list(made.scopes))
@@ -67,10 +67,10 @@ async def sign_out(ctx: NamedDependency[Context]) -> Response[bytes]:
     return answer(None)
 
 
-async def _authenticate(ctx: Context, attempt: identity.Attempt) -> int:
+async def _authenticate(ctx: Context, attempt: signing_in.Attempt) -> int:
     try:
-        return await identity.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
-    except (identity.SignInRefused, identity.SecondFactorNeeded):
+        return await signing_in.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
+    except (signing_in.SignInRefused, signing_in.SecondFactorNeeded):
         # The same answer for every failure: it must not tell that the password was right.
         raise NotSignedIn(
             "E-mail, password or authenticator code is wrong, or the account is locked for some minutes."

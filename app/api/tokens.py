@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, case, func, null, select, update
 
 from app.accounts.models import ApiToken, Tenant, User
 from app.accounts.policies import enabled
-from app.api import request_limits
+from app.api import rate_limit
 from app.db.direct import Compiled, driver
 from app.db.pool import ShareTaken
 from app.db.session import PLATFORM, entered, entering
@@ -83,7 +83,7 @@ class TokenGuard:
             raise Forbidden(
                 "This is only for the platform's own workspace, and the owner of the token belongs to a tenant."
             )
-        await request_limits.take(context.parts.limits, token_id, context.parts.settings.api_rate)
+        await rate_limit.take(context.parts.limits, token_id, context.parts.settings.api_rate)
 
 
 async def _identify(context: Context, header: str) -> tuple[int, list[str]]:

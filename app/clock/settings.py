@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
-from app.accounts import audit, looks
+from app.accounts import audit, schedule_looks
 from app.clock.codes import Direction
 from app.clock.days import CHECK_DAYS, DAY, LIVE_DAYS
 from app.clock.models import Connection, Setting
@@ -20,7 +20,7 @@ from app.clock.profiles import PROFILES
 from app.clock.punches import marks
 from app.clock.zones import local_today
 from app.dates import day_words
-from app.db.held import hold_name
+from app.db.locks import hold_name
 from app.db.session import workspace_of
 from app.errors import FieldError, Invalid
 from app.problems import looking
@@ -128,7 +128,7 @@ async def write_settings(
     was, changed = audit.changed_fields(old, new)
     await _store(db, {name: new[name] for name in changes if name in changed})
     if changed:
-        looks.look_soon(db, workspace_of(db))
+        schedule_looks.look_soon(db, workspace_of(db))
         await looking.look_soon(db)
         await audit.record(db, actor, "clock.settings", "clock_settings", 1, before=was, after=changed)
     if JUDGED_BY & changed.keys():

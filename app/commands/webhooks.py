@@ -96,7 +96,7 @@ def webhook_test(*, webhook_id: int, workspace: str, as_json: bool) -> None:
     """Send a test event now, also to a webhook that is off, and say what came back."""
 
     async def send(parts: "Parts") -> "SentCall":
-        from app.webhooks.trying import try_out
+        from app.webhooks.testing import try_out
 
         return await try_out(parts, workspace, webhook_id)
 

@@ -16,11 +16,11 @@ from sqlalchemy.pool import NullPool
 
 from app.counting import count
 from app.db import rights, standing
-from app.db.bringing_up import Bringing, FailedModule
 from app.db.connecting import connecting
 from app.db.session import DIALECT, PLATFORM, schema_of
 from app.db.standing import Place, Reached
 from app.db.steps import MODULES, SHARED, Steps, config_of, newest
+from app.db.upgrading import Bringing, FailedModule
 from app.errors import Conflict
 
 __all__ = [

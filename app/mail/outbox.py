@@ -15,7 +15,7 @@ from app import jobs
 from app.config import Settings
 from app.db.session import workspace_of
 from app.mail.models import OutgoingMail
-from app.mail.pauses import TRIED_FOR
+from app.mail.retry_pauses import TRIED_FOR
 from app.parts import Parts
 from app.secrets import KeyRing, Place
 

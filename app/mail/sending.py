@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
-from app.accounts import looks
+from app.accounts import schedule_looks
 from app.config.smtp import SmtpServer
 from app.db.session import workspace_of
 from app.mail import streak
@@ -20,7 +20,7 @@ from app.mail.kinds import MailInTurn, Writers
 from app.mail.letters import MailHead, message_of
 from app.mail.models import OutgoingMail
 from app.mail.outbox import JOB, opened_facts, sealed_facts
-from app.mail.pauses import next_attempt
+from app.mail.retry_pauses import next_attempt
 from app.mail.server import MailRefused, MailServer, MailServerError
 from app.parts import Parts
 from app.secrets import SecretError
@@ -71,7 +71,7 @@ async def send_due(parts: Parts, workspace: str, writers: Writers) -> int:
 
 async def _look_soon(parts: Parts, workspace: str) -> None:
     async with parts.database.shared_transaction() as db:
-        looks.look_soon(db, workspace)
+        schedule_looks.look_soon(db, workspace)
 
 
 async def next_due(db: AsyncSession) -> datetime | None:

@@ -16,8 +16,8 @@ from app.errors import Conflict, Invalid, NotFound
 from app.problems import counting, storing
 from app.problems.events import ProblemsMoved, tell
 from app.problems.kinds import kinds
-from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem, ProblemChange
+from app.problems.transitions import UNTIL_IT_CHANGES
 from app.texts import is_keepable_line
 
 SEE = "host.problems"

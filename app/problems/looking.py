@@ -21,8 +21,8 @@ from app.db.session import PLATFORM, workspace_of
 from app.problems import counting, storing
 from app.problems.findings import Fact, Finding
 from app.problems.kinds import FactSelect, fact_selects, kinds, switched_on, told
-from app.problems.merging import KnownProblem, merge
 from app.problems.models import Problem, ProblemSweep
+from app.problems.transitions import KnownProblem, merge
 
 JOB = jobs.LOOK
 # The next look is so late at the latest: in a workspace where time may open a problem, such as one with a time clock, and in others.

@@ -12,7 +12,7 @@ from app.problems import counting
 from app.problems.events import MovedProblem, ProblemsMoved, tell
 from app.problems.findings import Finding, Key
 from app.problems.kinds import kinds
-from app.problems.merging import LATELY, KnownProblem, Merged, Renewal
+from app.problems.transitions import LATELY, KnownProblem, Merged, Renewal
 
 LOCK = "hashtextextended('problems ' || CAST(:workspace AS text), 0)"
 _WAIT = text(f"SELECT pg_advisory_xact_lock({LOCK})")

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, func, select, text, true, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from app.accounts import looks
+from app.accounts import schedule_looks
 from app.db.among import among
 from app.db.session import workspace_of
 from app.outbound import Limits
@@ -25,8 +25,8 @@ from app.webhooks.calling import LIMITS, TakenEvent, call
 from app.webhooks.endpoints import secrets_of
 from app.webhooks.models import WebhookEndpoint, WebhookEvent
 from app.webhooks.noting import ask
-from app.webhooks.pauses import PAUSES, RESTS_AFTER, Pauses
 from app.webhooks.payloads import Told
+from app.webhooks.retry_pauses import PAUSES, RESTS_AFTER, Pauses
 
 AT_ONCE = 8
 # After this time the job asks for another one, so that others get their turn.
@@ -87,7 +87,7 @@ class Sender:
         """Tells the schedule when the next attempt is due."""
         async with self._transaction() as db:
             if await next_due(db) is not None:
-                looks.look_soon(db, self.workspace)
+                schedule_looks.look_soon(db, self.workspace)
 
     async def _serve(self, endpoint_id: int, ends: float) -> int:
         """One endpoint, some events at once. Returns how many attempts there were."""

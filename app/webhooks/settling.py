@@ -17,7 +17,7 @@ from app.webhooks import gathering
 from app.webhooks.calling import GONE, NO_MORE, SentCall
 from app.webhooks.kinds import TEST
 from app.webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
-from app.webhooks.pauses import RESTS_AFTER, Pauses
+from app.webhooks.retry_pauses import RESTS_AFTER, Pauses
 
 _log = structlog.get_logger("muster.webhooks")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select, update
 
-from app.accounts import identity, one_time_links
+from app.accounts import one_time_links, signing_in
 from app.accounts.models import ApiToken, OneTimeLink, Session
 from app.db.session import Database
 from app.parts import Parts
@@ -61,7 +61,7 @@ async def test_of_two_who_use_one_link_at_once_one_wins(database: Database) -> N
 
     async def use(password: str) -> int | None:
         async with database.shared_transaction() as db:
-            return await identity.use_link(db, secret, password)
+            return await signing_in.use_link(db, secret, password)
 
     won = await asyncio.gather(use("the first of two passwords"), use("the second of two passwords"))
     assert len([one for one in won if one is not None]) == 1
@@ -77,7 +77,7 @@ async def test_a_new_link_kills_the_one_before_and_an_old_one_dies_by_itself(
         until = (await db.scalars(select(OneTimeLink.expires_at).where(OneTimeLink.used_at.is_(None)))).one()
         assert timedelta(days=2, hours=23) < until - datetime.now(UTC) <= timedelta(days=3)
         await db.execute(update(OneTimeLink).values(expires_at=datetime.now(UTC) - timedelta(seconds=1)))
-        assert await identity.use_link(db, second, ANOTHER) is None
+        assert await signing_in.use_link(db, second, ANOTHER) is None
     assert (await visitor.get(f"/welcome/{second}")).status_code == 404
     assert (await visitor.get("/welcome/made-up")).status_code == 404
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, func, select, update
 
-from app.accounts import housekeeping, identity, passkey_answers, passkeys
-from app.accounts.identity import Attempt
+from app.accounts import housekeeping, passkey_answers, passkeys, signing_in
 from app.accounts.models import Passkey, PasskeyChallenge, User
 from app.accounts.passkey_answers import WrongAnswer
 from app.accounts.passkey_site import PasskeySite, site_of
+from app.accounts.signing_in import Attempt
 from app.config import Settings
 from app.db.session import Database
 from app.parts import Parts
@@ -182,8 +182,8 @@ async def attempt(parts: Parts, answer: str) -> str:
     """How one attempt of Bob's with that answer ends."""
     signed = passkeys.SignedChallenge(HERE, answer)
     try:
-        await identity.authenticate(parts.database, parts.keys, Attempt("bob@example.org", PASSWORD, passkey=signed))
-    except identity.SignInRefused as refused:
+        await signing_in.authenticate(parts.database, parts.keys, Attempt("bob@example.org", PASSWORD, passkey=signed))
+    except signing_in.SignInRefused as refused:
         return type(refused).__name__
     return "in"
 

@@ -15,7 +15,7 @@ import pytest
 from psycopg import sql
 
 from app.accounts import tenants
-from app.db import bringing_up, steps
+from app.db import steps, upgrading
 from app.db.migrate import LOCK, MigrationWatch, Unfinished, migrate
 from app.db.session import Database
 from app.db.standing import out_of_step
@@ -172,7 +172,7 @@ async def test_a_step_that_waits_for_a_lock_stops_nobody_else_and_is_tried_again
 async def test_the_patience_with_a_lock_ends(
     more: MoreSteps, urls: DatabaseUrls, cluster: TestCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bringing_up, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(upgrading, "PATIENCE_S", 0.3)
     more.add("host", "a_mark", ADD_MARK)
     with psycopg.connect(urls.app) as reader:
         reader.execute("SELECT count(*) FROM main.employees")
@@ -250,7 +250,7 @@ async def test_an_index_is_built_beside_who_writes_and_a_broken_one_is_dropped_f
         writer.execute("INSERT INTO main.employees (id_number, id_number_key, name) VALUES ('3', '3', 'Eve')")
         migration = asyncio.create_task(migrate(urls.owner, cluster.app_role, jobs=3, watch=told.watch))
         waits = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'CREATE%%' AND now() - query_start > %s * interval '1 ms')"
-        while owner.execute(waits, [bringing_up.LOCK_MS * 2]).fetchone() != (True,):  # noqa: ASYNC110 - another process
+        while owner.execute(waits, [upgrading.LOCK_MS * 2]).fetchone() != (True,):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.01)
         assert (told.held_up, migration.done()) == ([], False), "it waits for who wrote before, and others write on"
         with psycopg.connect(urls.app) as other:
@@ -313,7 +313,7 @@ async def test_the_patience_begins_again_with_each_step_and_each_slice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each is held up once, for longer than what is left of the patience with the one before."""
-    monkeypatch.setattr(bringing_up, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(upgrading, "PATIENCE_S", 0.3)
     owner.execute(
         "INSERT INTO main.employees (id_number, id_number_key, name) SELECT n::text, n::text, 'Ada' FROM generate_series(1, 4) n"
     )

@@ -9,7 +9,7 @@ import pyotp
 from argon2 import PasswordHasher
 from sqlalchemy import select, update
 
-from app.accounts import identity, second_factor
+from app.accounts import second_factor, signing_in
 from app.accounts.models import AuditEntry, User
 from app.db.session import Database
 from app.parts import Parts
@@ -38,13 +38,13 @@ async def give_password(database: Database, short: str, password: str = PASSWORD
 
 
 async def give_costly_password(database: Database, short: str, password: str = PASSWORD) -> int:
-    return await _give(database, short, await identity.hash_password(password))
+    return await _give(database, short, await signing_in.hash_password(password))
 
 
 async def _give(database: Database, short: str, password_hash: str) -> int:
     user_id = await user_id_of(database, short)
     async with database.shared_transaction() as db:
-        await identity.set_password(db, user_id, password_hash)
+        await signing_in.set_password(db, user_id, password_hash)
     return user_id
 
 

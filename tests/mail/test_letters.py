@@ -5,7 +5,7 @@ from email.policy import SMTP
 import pytest
 
 from app.mail.letters import Letter, MailHead, message_of
-from app.mail.pauses import TRIED_FOR, next_attempt
+from app.mail.retry_pauses import TRIED_FOR, next_attempt
 from app.wording.speech import speech_in
 from tests.fakes.mailbox import html_of, text_of
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from sqlalchemy import delete, event, func, select, update
 
-from app.accounts import identity
+from app.accounts import signing_in
 from app.accounts.models import Job, OneTimeLink, Tenant, User
 from app.db.session import Database
 from app.mail.account_letters import MOST_FOR_ADDRESS, MOST_FROM_IP, NOTICES
@@ -64,7 +64,7 @@ async def test_who_forgot_the_password_gets_a_link_and_a_new_one(
     answer = await fill_in(visitor, link_in(mailbox), {"password": ANOTHER})
     assert answer.headers["location"] == "/"
     assert (await user_of(parts.database, "alice")).locked_until is None
-    assert await identity.verify_password((await user_of(parts.database, "alice")).password_hash, ANOTHER)
+    assert await signing_in.verify_password((await user_of(parts.database, "alice")).password_hash, ANOTHER)
     assert (await alice.get("/account")).status_code != 200, "the sessions from before have ended"
     await send(parts)
     assert mailbox.subjects == ["A new password for Muster", "Your password was changed in Muster"]
@@ -113,7 +113,7 @@ async def test_of_two_browsers_with_one_link_one_alone_sets_a_password(
         "This link was used already or is too old. Ask for a new one on the sign-in page" in answers[set_by_first].text
     )
     kept = (await user_of(parts.database, "alice")).password_hash
-    assert await identity.verify_password(kept, passwords[not set_by_first])
+    assert await signing_in.verify_password(kept, passwords[not set_by_first])
 
 
 async def test_the_second_factor_is_still_asked(parts: Parts, visitor: Browser, mailbox: Mailbox) -> None:

@@ -16,10 +16,10 @@ import pytest
 from sqlalchemy import select, text
 
 from app import wiring
-from app.accounts import identity, second_factor, tokens
+from app.accounts import second_factor, signing_in, tokens
 from app.accounts.audit import COMMAND_LINE
-from app.accounts.identity import Attempt
 from app.accounts.models import User
+from app.accounts.signing_in import Attempt
 from app.moving import tables
 from app.parts import Parts
 from app.secrets import Secret
@@ -296,18 +296,18 @@ async def test_doctor_is_content(arrived: Installation) -> None:
 
 
 async def test_people_sign_in_with_their_passwords(parts_there: Parts) -> None:
-    signed_in = await identity.authenticate(parts_there.database, parts_there.keys, Attempt(JAN, PASSWORD))
+    signed_in = await signing_in.authenticate(parts_there.database, parts_there.keys, Attempt(JAN, PASSWORD))
     async with parts_there.database.shared_transaction() as db:
         assert signed_in == await db.scalar(select(User.id).where(User.email == JAN))
 
 
 async def test_the_second_factor_and_recovery_codes_work(left: Left, parts_there: Parts) -> None:
     digits = pyotp.TOTP(left.totp).now()
-    assert await identity.authenticate(parts_there.database, parts_there.keys, Attempt(IDA, PASSWORD, digits))
+    assert await signing_in.authenticate(parts_there.database, parts_there.keys, Attempt(IDA, PASSWORD, digits))
     code = left.codes[0]
-    assert await identity.authenticate(parts_there.database, parts_there.keys, Attempt(IDA, PASSWORD, code))
-    with pytest.raises(identity.SecondFactorWrong):
-        await identity.authenticate(parts_there.database, parts_there.keys, Attempt(IDA, PASSWORD, code))
+    assert await signing_in.authenticate(parts_there.database, parts_there.keys, Attempt(IDA, PASSWORD, code))
+    with pytest.raises(signing_in.SecondFactorWrong):
+        await signing_in.authenticate(parts_there.database, parts_there.keys, Attempt(IDA, PASSWORD, code))
 
 
 async def test_who_answers_here_keeps_the_number_from_there(

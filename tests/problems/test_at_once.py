@@ -10,8 +10,8 @@ from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Job
 from app.db.session import PATIENCE_S, PLATFORM
 from app.problems import acts, looking
-from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem
+from app.problems.transitions import UNTIL_IT_CHANGES
 from tests.clock.punches.test_stale_days import until_somebody_waits
 from tests.problems.test_looking import SEEN, Platform, platform, watched
 

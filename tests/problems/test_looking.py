@@ -16,9 +16,9 @@ from app.parts import Parts
 from app.problems import acts, counting, events, kinds, looking, queries
 from app.problems.events import ProblemsMoved
 from app.problems.findings import Finding
-from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem, ProblemSweep
 from app.problems.queries import ProblemFilter
+from app.problems.transitions import UNTIL_IT_CHANGES
 from tests.direct import heard
 
 SEEN = ("job_failed", "import_failed")

@@ -26,7 +26,7 @@ from app.jobs import Claim
 from app.parts import Parts
 from app.problems import looking
 from app.problems.kinds import kinds
-from app.webhooks import trying
+from app.webhooks import testing
 from tests.clock.mirrored import connect, mirror_person, mirror_terminal, punch
 from tests.clock.problems.days import stay
 from tests.clock.syncing import site
@@ -155,7 +155,7 @@ async def a_receiver_says_that_it_is_gone(parts: Parts) -> AsyncIterator[None]:
         liar.says(HOOK, answer(status=410))
         made = await add(parts, liar.url + HOOK)
         yield
-        assert (await trying.try_out(parts, "main", made.id)).http_status == 410
+        assert (await testing.try_out(parts, "main", made.id)).http_status == 410
 
 
 RUN, IMPORT, MATCH, JOB = a_run_ends, punches_are_imported, codes_are_matched, a_job_loses_its_last_worker

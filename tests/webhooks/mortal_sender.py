@@ -14,7 +14,7 @@ from contextlib import suppress
 from app.config import read_settings
 from app.db.session import PLATFORM
 from app.parts import make_parts
-from app.webhooks.pauses import Pauses
+from app.webhooks.retry_pauses import Pauses
 from app.webhooks.sending import Sender
 
 # So many that chance alone never gives an endpoint up.

@@ -13,7 +13,7 @@ from app.parts import Parts
 from app.webhooks import endpoints, noting
 from app.webhooks.endpoints import MadeWebhook
 from app.webhooks.kinds import ATTENDANCE_CHANGED, TYPES
-from app.webhooks.pauses import Pauses
+from app.webhooks.retry_pauses import Pauses
 from app.webhooks.sending import Sender
 from tests.fakes.liar import Heard, Liar
 

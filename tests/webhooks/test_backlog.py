@@ -11,7 +11,7 @@ from app.parts import Parts
 from app.webhooks import endpoints, gathering
 from app.webhooks.kinds import ATTENDANCE_CHANGED
 from app.webhooks.models import WebhookEndpoint, WebhookEvent
-from app.webhooks.pauses import PAUSES, RESTS_AFTER
+from app.webhooks.retry_pauses import PAUSES, RESTS_AFTER
 from app.webhooks.sending import take
 from tests.benchmarks.explained import read, watch
 from tests.webhooks.receiving import HOOK, add, change

@@ -18,8 +18,8 @@ from app.webhooks.gathering import NotedChange, events_of
 from app.webhooks.kinds import ATTENDANCE_CHANGED as CHANGED
 from app.webhooks.kinds import ATTENDANCE_DELETED as DELETED
 from app.webhooks.kinds import BINDING_CHANGED
-from app.webhooks.pauses import PAUSES
 from app.webhooks.payloads import Told, body_of
+from app.webhooks.retry_pauses import PAUSES
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 

@@ -24,7 +24,7 @@ from app.problems.models import Problem
 from app.webhooks import endpoints, noting
 from app.webhooks.kinds import ATTENDANCE_CHANGED, ATTENDANCE_DELETED, OUTCOME_CHANGED
 from app.webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookFact
-from app.webhooks.pauses import PAUSES, RESTS_AFTER, Pauses
+from app.webhooks.retry_pauses import PAUSES, RESTS_AFTER, Pauses
 from app.webhooks.sending import Sender
 from tests.fakes.liar import Heard, Liar, Writer, answer, lying, says_nothing
 from tests.webhooks.receiving import HOOK, IMPATIENT, QUICK, Inbox, add, change, send, verified

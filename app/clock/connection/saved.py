@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import audit, looks
+from app.accounts import audit, schedule_looks
 from app.clock.connection import lease
 from app.clock.connection.shared_session import LOCK_AFTER, SharedSession, accounts_of, forget, password_place
 from app.clock.mirror import cursors, rezoning
@@ -78,7 +78,7 @@ async def save(
     else:
         values["awaits_test"] = old.awaits_test and test_comes_first
         await _change(db, keys, old, values, form)
-    looks.look_soon(db, workspace_of(db))
+    schedule_looks.look_soon(db, workspace_of(db))
     await looking.look_soon(db)
     shown = {name: values[name] for name in _SHOWN} | {"password_changed": form.password is not None}
     await audit.record(db, actor, "clock.connection.save", "clock_connection", 1, before=before, after=shown)
@@ -186,7 +186,7 @@ async def mark_working(db: AsyncSession, now: datetime) -> None:
         )
     )
     await db.execute(update(Connection).where(Connection.status != "paused").values(status="healthy"))
-    looks.look_soon(db, workspace_of(db))
+    schedule_looks.look_soon(db, workspace_of(db))
 
 
 async def mark_failed(db: AsyncSession, code: str, message: str, now: datetime) -> None:
@@ -248,7 +248,7 @@ async def _move(db: AsyncSession, profile: str, old: str, zone: str) -> None:
 
 async def _set_status(db: AsyncSession, actor: audit.Actor, verb: str, before: str, after: str) -> None:
     await db.execute(update(Connection).values(status=after, updated_at=func.now()))
-    looks.look_soon(db, workspace_of(db))
+    schedule_looks.look_soon(db, workspace_of(db))
     await looking.look_soon(db)
     await audit.record(
         db, actor, f"clock.connection.{verb}", "clock_connection", 1, before={"status": before}, after={"status": after}

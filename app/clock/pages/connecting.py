@@ -17,7 +17,7 @@ from app.clock.models import Connection
 from app.clock.profiles import PROFILES
 from app.clock.punches.day_counts import count_by_day
 from app.clock.remote import TestStep
-from app.db.held import hold_name
+from app.db.locks import hold_name
 from app.errors import Conflict, Invalid, Refusal
 from app.secrets import Secret
 from app.web import edits

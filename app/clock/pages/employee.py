@@ -38,7 +38,7 @@ from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
 from app.clock.review import long_act_words
 from app.counting import count
-from app.db.held import hold
+from app.db.locks import hold
 from app.errors import Conflict, NotFound
 from app.host.pages.picking import pick
 from app.texts import id_number_key

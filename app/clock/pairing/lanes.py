@@ -1,6 +1,6 @@
-"""From taps to shifts: the pairing table, for one lane. Pure.
+"""Puts the taps of one lane together to shifts, and folds repeat and double taps: the pairing table. Pure.
 
-What becomes of a shift is judged in shift_rules.py.
+Which outcome a shift gets: shift_rules.py.
 """
 
 from datetime import datetime, timedelta

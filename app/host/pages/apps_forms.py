@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Row, select
 
-from app.db.held import hold
+from app.db.locks import hold
 from app.db.session import PLATFORM
 from app.errors import Invalid, NotFound
 from app.host.applications import applications, icons

@@ -10,7 +10,7 @@ from sqlalchemy import Row, select
 
 from app.accounts.models import User
 from app.counting import count
-from app.db.held import hold
+from app.db.locks import hold
 from app.errors import Invalid
 from app.host.models import Employee
 from app.host.pages.people import person_of

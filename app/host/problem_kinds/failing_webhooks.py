@@ -10,7 +10,7 @@ from app.problems.findings import Fact, Finding, Severity
 from app.problems.kinds import FactSelect, ProblemKind, Remedy, RemedyAsked, fact_columns
 from app.webhooks import addresses, endpoints
 from app.webhooks.models import WebhookEndpoint
-from app.webhooks.pauses import RESTS_AFTER
+from app.webhooks.retry_pauses import RESTS_AFTER
 
 KIND, SUBJECT = "webhook_failing", "webhook"
 _SHORTENED = func.regexp_replace(WebhookEndpoint.url, addresses.LEFT_OUT, addresses.SHORT)

@@ -7,7 +7,7 @@ from sqlalchemy import and_, func, literal, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
-from app.accounts import looks
+from app.accounts import schedule_looks
 from app.accounts.audit import Actor
 from app.db.session import workspace_of
 from app.surveys.authoring import history
@@ -47,6 +47,6 @@ async def _move_mails(db: AsyncSession, stored: Stored, now: datetime) -> None:
 
 async def _see_to_closing(db: AsyncSession, act: str) -> None:
     """Has a version that ended closed soon, and tells the schedule when the others end."""
-    looks.look_soon(db, workspace_of(db))
+    schedule_looks.look_soon(db, workspace_of(db))
     if act in ("archive", "new_version", "round"):
         await jobs.request_after(db, "surveys_close")

@@ -21,8 +21,8 @@ from app.host.pages.problems import page as problem_page
 from app.host.pages.problems import places, snoozes
 from app.problems import counting, looking
 from app.problems.count_models import ProblemCount
-from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem, ProblemChange
+from app.problems.transitions import UNTIL_IT_CHANGES
 from tests.clock.mirrored import employ, mirror_person, mirror_terminal
 from tests.clock.problems.days import stay
 from tests.conftest import BASE_URL, Browser

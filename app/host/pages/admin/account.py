@@ -10,7 +10,7 @@ from litestar.params import FromPath
 from markupsafe import Markup
 from sqlalchemy import func, or_, select
 
-from app.accounts import accounts, audit, browsers, identity, passkeys, second_factor, tokens
+from app.accounts import accounts, audit, browsers, passkeys, second_factor, signing_in, tokens
 from app.accounts.models import ApiToken, Passkey, Session, User
 from app.accounts.passkey_site import site_of, why_not
 from app.accounts.sessions import end_one as end_one_session
@@ -79,7 +79,7 @@ async def change_password(ctx: NamedDependency[Context]) -> Response[Any]:
     form = await confirmed(ctx, (await _password_form(ctx)).read(await ctx.form()))
     if not form.ok:
         return await _password_page(ctx, form, status=422)
-    await identity.set_password(ctx.db, ctx.user.id, await identity.hash_password(form["password"]))
+    await signing_in.set_password(ctx.db, ctx.user.id, await signing_in.hash_password(form["password"]))
     await audit.record(ctx.db, ctx.actor, "user.change_password", "user", ctx.user.id)
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.change_password")
     revoked = await revoke_if_asked(ctx, ctx.actor, ctx.user.id, form)
@@ -191,7 +191,7 @@ async def confirmed(ctx: Context, form: Bound) -> Bound:
     if not form.ok:
         return form
     async with ctx.apart():
-        right = await identity.is_password_of(ctx.parts.database, ctx.user.email, form["current"])
+        right = await signing_in.is_password_of(ctx.parts.database, ctx.user.email, form["current"])
     if not right:
         form.refuse("current", WRONG)
     return form

@@ -7,7 +7,7 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 
 from app.accounts import audit, policies
-from app.db.held import hold_name
+from app.db.locks import hold_name
 from app.problems import looking
 from app.registry import PolicySwitch
 from app.web import edits

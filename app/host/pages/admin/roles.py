@@ -13,7 +13,7 @@ from app.accounts.models import Role, UserRole
 from app.accounts.permissions import EXPLAINED
 from app.accounts.sessions import end_all_of
 from app.counting import count
-from app.db.held import hold
+from app.db.locks import hold
 from app.db.searching import contains
 from app.errors import Conflict, Invalid
 from app.host.pages.admin.role_form import RoleForm, boxes

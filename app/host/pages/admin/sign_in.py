@@ -11,7 +11,7 @@ from litestar.enums import MediaType
 from litestar.params import FromPath
 from litestar.response import Redirect
 
-from app.accounts import audit, identity, one_time_links, passkeys, second_factor, tokens
+from app.accounts import audit, one_time_links, passkeys, second_factor, signing_in, tokens
 from app.accounts.passkey_site import PasskeySite, site_of
 from app.accounts.sessions import end_others
 from app.errors import NotFound, NotSignedIn
@@ -48,10 +48,10 @@ NEW_PASSWORD = Password(
     "password",
     marked("New password"),
     required=True,
-    shortest=identity.SHORTEST_PASSWORD,
+    shortest=signing_in.SHORTEST_PASSWORD,
     autocomplete="new-password",
     help=worded(
-        "At least {count} characters; a sentence is easiest to remember.", count=str(identity.SHORTEST_PASSWORD)
+        "At least {count} characters; a sentence is easiest to remember.", count=str(signing_in.SHORTEST_PASSWORD)
     ),
 )
 
@@ -96,10 +96,10 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
     attempt = _attempt(ctx, form)
     try:
         async with ctx.apart():
-            user_id = await identity.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
-    except (identity.SecondFactorNeeded, identity.SecondFactorWrong) as wanted:
+            user_id = await signing_in.authenticate(ctx.parts.database, ctx.parts.keys, attempt)
+    except (signing_in.SecondFactorNeeded, signing_in.SecondFactorWrong) as wanted:
         return await _second_step(ctx, form, wanted)
-    except identity.SignInRefused as refused:
+    except signing_in.SignInRefused as refused:
         again = FORM.fill({"email": form["email"]})
         again.refuse("", TOO_LATE if attempt.passed else refused.message)
         return await _form(ctx, again, status=422)
@@ -146,7 +146,7 @@ async def set_password(ctx: NamedDependency[Context], secret: FromPath[str]) -> 
     form = new_password_form(tokens=await tokens.count_live(ctx.db, owner_id)).read(await ctx.form())
     if not form.ok:
         return await page(ctx, "host/welcome.html", status=422, form=form)
-    user_id = await identity.use_link(ctx.db, secret, form["password"])
+    user_id = await signing_in.use_link(ctx.db, secret, form["password"])
     if user_id is None:
         raise _dead()
     await end_others(ctx.db, user_id)
@@ -180,20 +180,20 @@ def _fitting(posted: FormMultiDict) -> Form:
     return DIGITS if posted.get("passed") else FORM
 
 
-def _attempt(ctx: Context, form: Bound) -> identity.Attempt:
+def _attempt(ctx: Context, form: Bound) -> signing_in.Attempt:
     values = form.values
     answer = values.get("passkey")
     signed = passkeys.SignedChallenge(_site(ctx), answer) if answer else None
-    return identity.Attempt(
+    return signing_in.Attempt(
         form["email"], values.get("password") or "", form["otp"], values.get("passed") or "", signed
     )
 
 
 async def _second_step(
-    ctx: Context, typed: Bound, wanted: identity.SecondFactorNeeded | identity.SecondFactorWrong
+    ctx: Context, typed: Bound, wanted: signing_in.SecondFactorNeeded | signing_in.SecondFactorWrong
 ) -> Response[str]:
     form = DIGITS.fill({"email": typed["email"], "otp": typed["otp"], "passed": wanted.passed})
-    if isinstance(wanted, identity.SecondFactorWrong):
+    if isinstance(wanted, signing_in.SecondFactorWrong):
         form.refuse("otp" if wanted.field == "otp" else "", wanted.message)
     site = _site(ctx)
     request = None

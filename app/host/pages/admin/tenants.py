@@ -14,7 +14,7 @@ from app.accounts.models import Session, Tenant, User
 from app.accounts.roles import EVERYTHING
 from app.counting import count
 from app.db.among import among
-from app.db.held import hold
+from app.db.locks import hold
 from app.db.searching import contains
 from app.errors import Conflict, NotFound
 from app.long_acts.over_lists import SliceOutcome

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 from app.accounts import accounts, user_types
 from app.accounts.models import User
 from app.accounts.one_time_links import LINK_LIFE
-from app.db.held import hold, hold_name
+from app.db.locks import hold, hold_name
 from app.errors import Invalid
 from app.host.pages.admin.link_page import LinkOwner, link_page
 from app.host.pages.admin.users import MAY, offers

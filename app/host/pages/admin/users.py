@@ -11,8 +11,8 @@ from litestar.params import FromPath
 from sqlalchemy import ColumnElement, Row, Select, case, exists, func, literal, select, union_all
 
 from app.accounts import accounts, user_types
-from app.accounts.identity import LOCK_AFTER, LOCKED_FOR
 from app.accounts.models import ApiToken, Passkey, Role, Session, User, UserRole, UserType
+from app.accounts.signing_in import LOCK_AFTER, LOCKED_FOR
 from app.db.searching import contains
 from app.errors import NotFound
 from app.host.models import Employee

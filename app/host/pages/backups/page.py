@@ -6,7 +6,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 
-from app.db.held import hold_name
+from app.db.locks import hold_name
 from app.host.backups import watch
 from app.host.backups.models import BackupWatch
 from app.host.problem_kinds import backup_overdue

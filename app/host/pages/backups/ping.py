@@ -10,9 +10,9 @@ from litestar import get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 
-from app.api import request_budget
+from app.api import rate_limit_rules
 from app.api.pages import answer_program
-from app.api.request_budget import Bucket
+from app.api.rate_limit_rules import Bucket
 from app.db.session import PLATFORM, enter_workspace
 from app.errors import RateLimited
 from app.host.backups import watch
@@ -46,13 +46,13 @@ async def _note(ctx: Context, secret: str) -> None:
 
 def _count(caller: str, now: float) -> None:
     """Raises RateLimited when this caller called too often."""
-    bucket, got_one = request_budget.granted(_buckets.get(caller), now, PER_MINUTE, 1, 0)
+    bucket, got_one = rate_limit_rules.granted(_buckets.get(caller), now, PER_MINUTE, 1, 0)
     _buckets[caller] = bucket
     _buckets.move_to_end(caller)
     if len(_buckets) > MOST_CALLERS:
         _buckets.popitem(last=False)
     if not got_one:
-        wait_s = request_budget.wait_s(bucket.left, PER_MINUTE)
+        wait_s = rate_limit_rules.wait_s(bucket.left, PER_MINUTE)
         raise RateLimited(f"More than {PER_MINUTE} calls a minute.", retry_after_s=wait_s)
 
 

@@ -28,8 +28,8 @@ from app.host.pages.problems.snoozes import SNOOZES
 from app.host.problem_kinds.workers import look_without_worker
 from app.problems import queries
 from app.problems.kinds import kinds, place_of
-from app.problems.merging import UNTIL_IT_CHANGES
 from app.problems.models import Problem
+from app.problems.transitions import UNTIL_IT_CHANGES
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires

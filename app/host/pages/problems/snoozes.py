@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from app.problems.merging import UNTIL_IT_CHANGES
+from app.problems.transitions import UNTIL_IT_CHANGES
 
 SNOOZES: Mapping[str, str] = {
     "hour": "For an hour",

@@ -18,7 +18,7 @@ from app.webhooks import addresses, endpoints, waiting
 from app.webhooks.endpoints import BOTH_VALID
 from app.webhooks.kinds import TYPES
 from app.webhooks.models import WebhookEndpoint
-from app.webhooks.pauses import RESTS_AFTER
+from app.webhooks.retry_pauses import RESTS_AFTER
 
 MAY = Requires("host.webhooks")
 STATES = {"active": "On", "failing": "Failing", "off": "Off"}

@@ -1,4 +1,4 @@
-"""Accounts: passwords, and sign-in with lock-out and second factor. Links for a first password: one_time_links.py. Pages are in
+"""Signing in: passwords, lock-out after wrong ones, and the second factor. Links for a first password: one_time_links.py. Pages are in
 app/host/pages/admin/sign_in.py.
 """
 

@@ -1,4 +1,4 @@
-"""The request budgets of all API tokens, in one table for all processes. How they are used: api/request_budget.py.
+"""The request budgets of all API tokens, in one table for all processes. How they are used: api/rate_limit_rules.py.
 
 The table is unlogged, so writing to it waits for no disk. After a crash of the database, and on a standby that takes
 over, it is empty, and each token starts with a full minute.
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.direct import Direct, driver
 
-# The same as api/request_budget.py::granted, by the clock of the database, which is read once, after the row is locked.
+# The same as api/rate_limit_rules.py::granted, by the clock of the database, which is read once, after the row is locked.
 _TAKE = Direct("""
     INSERT INTO request_budgets AS held (token_id, remaining, granted, at)
     VALUES (

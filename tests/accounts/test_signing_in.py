@@ -9,9 +9,9 @@ import pytest
 from argon2 import Parameters, PasswordHasher, extract_parameters
 from sqlalchemy import select, update
 
-from app.accounts import identity, one_time_links, second_factor
-from app.accounts.identity import Attempt, SecondFactorNeeded, SignInRefused
+from app.accounts import one_time_links, second_factor, signing_in
 from app.accounts.models import OneTimeLink, Session, Tenant
+from app.accounts.signing_in import Attempt, SecondFactorNeeded, SignInRefused
 from app.db.session import Database
 from app.parts import Parts
 from tests.accounts.test_one_time_links import link_for
@@ -36,7 +36,7 @@ REFUSED = "E-mail or password is wrong, or the account is locked for some minute
 async def attempt(parts: Parts, short: str, password: str, otp: str | None = None) -> str:
     """How one attempt ends."""
     try:
-        await identity.authenticate(parts.database, parts.keys, Attempt(f"{short}@example.org", password, otp))
+        await signing_in.authenticate(parts.database, parts.keys, Attempt(f"{short}@example.org", password, otp))
     except (SignInRefused, SecondFactorNeeded) as refused:
         return type(refused).__name__
     return "in"
@@ -131,7 +131,7 @@ async def test_thirty_at_once_get_no_more_tries_than_five(parts: Parts, database
     ends = await asyncio.gather(*(attempt(parts, "bob", f"guess {n}") for n in range(30)))
     assert set(ends) == {"SignInRefused"}
     bob = await user_of(database, "bob")
-    assert bob.failed_sign_ins == identity.LOCK_AFTER
+    assert bob.failed_sign_ins == signing_in.LOCK_AFTER
     assert bob.locked_until is not None
     assert await attempt(parts, "bob", PASSWORD) == "SignInRefused"
 
@@ -398,10 +398,10 @@ async def test_a_password_has_twelve_characters_or_more(
 
 async def test_no_password_opens_an_account_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even the one that is looked at in its place."""
-    hashed = await identity.hash_password(PASSWORD)
-    assert await identity.verify_password(hashed, PASSWORD)
-    monkeypatch.setattr(identity, "_NOBODY", hashed)
-    assert not await identity.verify_password(None, PASSWORD)
+    hashed = await signing_in.hash_password(PASSWORD)
+    assert await signing_in.verify_password(hashed, PASSWORD)
+    monkeypatch.setattr(signing_in, "_NOBODY", hashed)
+    assert not await signing_in.verify_password(None, PASSWORD)
 
 
 async def test_a_form_of_another_site_signs_no_person_in(visitor: Browser, database: Database) -> None:

@@ -1,5 +1,5 @@
 """How often an API token may call: holds this process's leases, and asks the database for more. The rules:
-api/request_budget.py."""
+api/rate_limit_rules.py."""
 
 import asyncio
 import time
@@ -7,8 +7,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from app.accounts import request_budgets
-from app.api import request_budget as budget
+from app.accounts import rate_limit_rows
+from app.api import rate_limit_rules as budget
 from app.db.session import Database
 from app.errors import RateLimited
 
@@ -49,7 +49,7 @@ async def _after_asking(database: Database, held: _Held, token_id: int, per_minu
     # If asking fails, it is unknown if anything was given back. So nothing is given back a second time.
     held.lease = budget.RequestLease()
     async with database.shared_transaction() as db:
-        number, beyond = await request_budgets.take(db, token_id, per_minute, decision.wanted, decision.returned)
+        number, beyond = await rate_limit_rows.take(db, token_id, per_minute, decision.wanted, decision.returned)
     held.lease = budget.leased(number, beyond, now)
     return budget.decided(held.lease, now, per_minute)
 

@@ -9,8 +9,8 @@ from app.webhooks import calling, endpoints, gathering, payloads, settling
 from app.webhooks.calling import LIMITS, SentCall, TakenEvent
 from app.webhooks.kinds import TEST
 from app.webhooks.models import WebhookEvent
-from app.webhooks.pauses import PAUSES
 from app.webhooks.payloads import Told
+from app.webhooks.retry_pauses import PAUSES
 
 
 async def try_out(parts: Parts, workspace: str, endpoint_id: int) -> SentCall:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.problems.findings import Finding
-from app.problems.merging import LATELY, UNTIL_IT_CHANGES, KnownProblem, Merged, merge
+from app.problems.transitions import LATELY, UNTIL_IT_CHANGES, KnownProblem, Merged, merge
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 FOUND = Finding("silence", "terminal", "T1", "Terminal T1 is silent", "", 5, 2, None, 7, {"terminal": "T1"})

@@ -1,4 +1,4 @@
-"""What becomes of problems, given what was found: which ones open, change and close. Pure.
+"""Decides which problems open, change and close, from what was found. Pure.
 
 A finding meets at most one problem that stands for its subject, else one that left lately:
 
