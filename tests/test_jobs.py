@@ -33,6 +33,7 @@ from app.parts import Parts
 from app.problems.models import Problem
 from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
+from workers import claims
 from workers.ending import end
 from workers.running import Function, run
 from workers.schedule import schedule
@@ -59,7 +60,7 @@ async def row(database: Database, job_id: int) -> Any:
 
 async def claim(database: Database, job_id: int, attempt: int) -> Claim | None:
     async with database.shared_transaction() as db:
-        return await jobs.claim(db, job_id, attempt, STALE)
+        return await claims.claim(db, job_id, attempt, STALE)
 
 
 async def make_silent(database: Database, job_id: int, ago: timedelta = timedelta(minutes=5)) -> None:
@@ -153,11 +154,11 @@ async def test_a_job_for_later_waits_for_its_time(database: Database) -> None:
     due_at = datetime.now(UTC) + timedelta(hours=1)
     job_id = await ask(database, due_at=due_at)
     async with database.shared_transaction() as db:
-        assert await jobs.due(db, jobs.KINDS, STALE) == []
+        assert await claims.due(db, jobs.KINDS, STALE) == []
     assert await claim(database, job_id, 0) is None
     async with database.shared_transaction() as db:
         await db.execute(update(Job).where(Job.id == job_id).values(due_at=datetime.now(UTC) - timedelta(seconds=1)))
-        assert await jobs.due(db, jobs.KINDS, STALE) == [(job_id, 0)]
+        assert await claims.due(db, jobs.KINDS, STALE) == [(job_id, 0)]
 
 
 async def test_a_second_request_of_the_same_key_joins_the_first_until_that_is_over(database: Database) -> None:
@@ -170,7 +171,7 @@ async def test_a_second_request_of_the_same_key_joins_the_first_until_that_is_ov
     assert await claim(database, job_id, 0)
     async with database.transaction() as db:
         assert await jobs.request(db, "clock_sync") is None
-        assert await jobs.finish(db, job_id, 1)
+        assert await claims.finish(db, job_id, 1)
         assert await jobs.request(db, "clock_sync") is not None
 
 
@@ -201,16 +202,16 @@ async def test_one_workspace_has_at_most_half_of_a_workers_slots(parts: Parts) -
         elsewhere = await jobs.request(db, "clock_sync")
     stuck = asyncio.create_task(run(parts, {"clock_sync": job}, QUICK, (first, 0), nothing, slots=slots))
     await until(lambda: is_status(parts.database, first, "running"))
-    assert slots.busy == jobs.NoPlace(["main"], [])
+    assert slots.busy == claims.NoPlace(["main"], [])
     for job_id in (second, elsewhere):
         await run(parts, {"clock_sync": job}, QUICK, (job_id, 0), nothing, slots=slots)
     assert ran == ["main", "acme"]
     async with parts.database.shared_transaction() as db:
-        assert await jobs.due(db, jobs.KINDS, STALE, slots.busy) == []
-        assert await jobs.due(db, jobs.KINDS, STALE) == [(second, 0)]
+        assert await claims.due(db, jobs.KINDS, STALE, slots.busy) == []
+        assert await claims.due(db, jobs.KINDS, STALE) == [(second, 0)]
     go.set()
     await stuck
-    assert (slots.busy, slots.freed.is_set()) == (jobs.NoPlace([], []), True)
+    assert (slots.busy, slots.freed.is_set()) == (claims.NoPlace([], []), True)
 
 
 async def test_brief_work_runs_while_long_jobs_fill_all_other_places(parts: Parts) -> None:
@@ -273,26 +274,26 @@ async def test_a_workspace_with_its_half_has_one_brief_job_at_a_time_besides(dat
     names = ["clock_sync", "problems_sweep", "clock_import"]
     with contextlib.ExitStack() as held:
         for number, name in enumerate(names):
-            assert slots.busy == jobs.NoPlace([], [])
+            assert slots.busy == claims.NoPlace([], [])
             held.enter_context(slots.taken(Claim(number, 1, "main", name, {})))
-        assert slots.busy == jobs.NoPlace(["main"], ["main"])
+        assert slots.busy == claims.NoPlace(["main"], ["main"])
         sweep, sync = await ask(database, "problems_sweep"), await ask(database)
         async with database.transaction("acme") as db:
             elsewhere = await jobs.request(db, "send_mail")
         async with database.shared_transaction() as db:
-            assert await jobs.due(db, jobs.KINDS, STALE, slots.busy) == [(elsewhere, 0)]
-            assert await jobs.claim(db, sweep, 0, STALE, slots.busy) is None
-            assert await jobs.due(db, jobs.KINDS, STALE) == [(sweep, 0), (elsewhere, 0), (sync, 0)]
-    assert slots.busy == jobs.NoPlace([], [])
+            assert await claims.due(db, jobs.KINDS, STALE, slots.busy) == [(elsewhere, 0)]
+            assert await claims.claim(db, sweep, 0, STALE, slots.busy) is None
+            assert await claims.due(db, jobs.KINDS, STALE) == [(sweep, 0), (elsewhere, 0), (sync, 0)]
+    assert slots.busy == claims.NoPlace([], [])
 
 
 async def test_longer_work_that_found_a_full_worker_is_woken_again_at_once(parts: Parts) -> None:
-    job_id, heard, full = await ask(parts.database), asyncio.Event(), jobs.NoPlace(is_full=True)
+    job_id, heard, full = await ask(parts.database), asyncio.Event(), claims.NoPlace(is_full=True)
     ear = await connect_to(parts.database.url)
     await ear.add_listener(jobs.CHANNEL, lambda *_: heard.set())
     async with parts.database.shared_transaction() as db:
-        assert await jobs.due(db, jobs.KINDS, STALE, full) == []
-        assert await jobs.claim(db, job_id, 0, STALE, full) is None
+        assert await claims.due(db, jobs.KINDS, STALE, full) == []
+        assert await claims.claim(db, job_id, 0, STALE, full) is None
     async with asyncio.timeout(5):
         await heard.wait()
     await ear.close()
@@ -335,7 +336,7 @@ async def test_a_late_wake_up_of_an_earlier_attempt_does_nothing(parts: Parts) -
     job_id = await ask(parts.database)
     assert await claim(parts.database, job_id, 0)
     async with parts.database.shared_transaction() as db:
-        await jobs.give_back(db, job_id, 1)
+        await claims.give_back(db, job_id, 1)
     ran = Recorder()
     await run(parts, {"clock_sync": ran}, QUICK, (job_id, 0), nothing, slots=Slots(4))
     assert ran.claims == []
@@ -355,15 +356,15 @@ async def test_a_running_job_is_taken_over_only_after_silence_and_then_fences_th
     assert await claim(database, job_id, 1) is None, "its worker was heard of a moment ago"
     await make_silent(database, job_id)
     async with database.shared_transaction() as db:
-        assert await jobs.due(db, jobs.KINDS, STALE) == [(job_id, 1)]
+        assert await claims.due(db, jobs.KINDS, STALE) == [(job_id, 1)]
     second = await claim(database, job_id, 1)
     assert second is not None
     assert second.attempt == 2
     async with database.shared_transaction() as db:
-        assert not await jobs.beat(db, job_id, 1)
-        assert not await jobs.finish(db, job_id, 1)
-        assert not await jobs.fail(db, job_id, 1, "too late")
-        assert await jobs.beat(db, job_id, 2)
+        assert not await claims.beat(db, job_id, 1)
+        assert not await claims.finish(db, job_id, 1)
+        assert not await claims.fail(db, job_id, 1, "too late")
+        assert await claims.beat(db, job_id, 2)
     assert (await row(database, job_id)).status == "running"
 
 
@@ -464,9 +465,9 @@ async def test_a_job_that_keeps_killing_its_worker_is_given_up(database: Databas
         assert await claim(database, job_id, attempt)
         await make_silent(database, job_id)
     async with database.shared_transaction() as db:
-        assert await jobs.due(db, jobs.KINDS, STALE) == []
+        assert await claims.due(db, jobs.KINDS, STALE) == []
     found = await row(database, job_id)
-    assert (found.status, found.error) == ("failed", jobs.DIED.format(3))
+    assert (found.status, found.error) == ("failed", claims.DIED.format(3))
 
 
 async def test_a_worker_without_a_free_place_gives_it_up_too(database: Database) -> None:
@@ -476,9 +477,9 @@ async def test_a_worker_without_a_free_place_gives_it_up_too(database: Database)
         for attempt in range(3):
             assert await claim(database, job_id, attempt)
             await make_silent(database, job_id)
-    full = jobs.NoPlace(["main"], ["main"], is_full=True)
+    full = claims.NoPlace(["main"], ["main"], is_full=True)
     async with database.shared_transaction() as db:
-        assert await jobs.due(db, jobs.KINDS, STALE, full) == []
+        assert await claims.due(db, jobs.KINDS, STALE, full) == []
     assert [(await row(database, one)).status for one in (long, brief)] == ["failed", "failed"]
 
 
@@ -487,7 +488,7 @@ async def test_a_worker_without_a_free_place_leaves_a_job_with_an_attempt_left(d
     assert await claim(database, job_id, 0)
     await make_silent(database, job_id)
     async with database.shared_transaction() as db:
-        assert await jobs.due(db, jobs.KINDS, STALE, jobs.NoPlace(is_full=True)) == []
+        assert await claims.due(db, jobs.KINDS, STALE, claims.NoPlace(is_full=True)) == []
     assert (await row(database, job_id)).status == "running"
 
 
@@ -499,7 +500,7 @@ async def test_a_failure_asks_for_a_look_in_its_workspace(database: Database, na
     assert job_id is not None
     assert await claim(database, job_id, 0)
     async with database.shared_transaction() as db:
-        assert await jobs.fail(db, job_id, 1, "no")
+        assert await claims.fail(db, job_id, 1, "no")
     async with database.shared_transaction() as db:
         found = await db.execute(select(Job.workspace, Job.status).where(Job.name == "problems_sweep"))
         assert [tuple(one) for one in found] == [("globex", status) for status in looks]
@@ -544,7 +545,7 @@ async def test_work_that_waits_for_its_next_attempt_is_enough_and_comes_no_soone
     job_id = await ask(database)
     assert await claim(database, job_id, 0)
     async with database.shared_transaction() as db:
-        assert await jobs.postpone(db, job_id, 1, timedelta(minutes=1), "The server is away.")
+        assert await claims.postpone(db, job_id, 1, timedelta(minutes=1), "The server is away.")
     for _ in range(3):
         async with database.transaction() as db:
             await jobs.request_after(db, "clock_sync")
@@ -575,7 +576,7 @@ async def test_a_failed_job_is_retried_by_hand_once_and_by_its_own_workspace_alo
     async with database.transaction() as db:
         with pytest.raises(Conflict, match="running"):
             await jobs.retry(db, SYSTEM, job_id)
-        await jobs.fail(db, job_id, 1, "no")
+        await claims.fail(db, job_id, 1, "no")
     async with database.transaction("globex") as db:
         with pytest.raises(NotFound):
             await jobs.retry(db, SYSTEM, job_id)
@@ -590,7 +591,7 @@ async def test_a_failed_job_is_not_retried_beside_a_newer_one_of_its_key(databas
     job_id = await ask(database)
     assert await claim(database, job_id, 0)
     async with database.transaction() as db:
-        await jobs.fail(db, job_id, 1, "no")
+        await claims.fail(db, job_id, 1, "no")
         assert await jobs.request(db, "clock_sync")
         with pytest.raises(Conflict, match="already"):
             await jobs.retry(db, SYSTEM, job_id)
@@ -724,8 +725,8 @@ def test_the_production_pace_takes_a_killed_workers_job_up_within_a_minute() -> 
 
 def test_an_error_is_described_by_its_place_and_never_by_its_text() -> None:
     with pytest.raises(AttributeError) as caught:
-        jobs.pause_before(None, 1)  # type: ignore[arg-type]
-    assert described(caught.value).startswith("AttributeError in app/jobs.py, line ")
+        claims.pause_before(None, 1)  # type: ignore[arg-type]
+    assert described(caught.value).startswith("AttributeError in workers/claims.py, line ")
     assert described(ValueError("secret")) == "ValueError"
 
 

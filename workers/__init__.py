@@ -1,1 +1,1 @@
-"""Job workers: SAQ's settings, and one file per module that opens a session and calls one function of app."""
+"""Job workers: SAQ's settings and the life of a job's row while it runs. A job's work is a function in app."""

@@ -1,7 +1,8 @@
-"""Ending what runs beside the jobs, for sure.
+"""Ends what runs beside the jobs, reliably.
 
-One cancellation is not enough: before Python 3.12 `asyncio.wait_for`, which SAQ and psycopg's pool wait with, swallows one
-that comes in the moment in which its own wait is over. The cancelled task then continues, as a worker that never ends.
+One cancellation is not enough: before Python 3.12 `asyncio.wait_for`, which SAQ and psycopg's pool use, swallows a
+cancellation that comes at the moment in which its own wait ends. The cancelled task then continues, as a worker that
+never ends.
 """
 
 import asyncio
@@ -10,13 +11,13 @@ from typing import Any
 from saq import Worker
 
 AGAIN_S = 0.5
-# What SAQ gives a cancelled job of its own; we wait a little longer before we ask again.
+# How long SAQ gives a cancelled job of its own; we wait a little longer before we cancel again.
 CANCELLED_S = 5.0
 GIVING_BACK_S = CANCELLED_S + 1
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:
-    """Cancels the tasks until they have ended. Raises nothing of what they raise."""
+    """Cancels the tasks until they have ended. Raises no exception of theirs."""
     while waiting := [one for one in tasks if not one.done()]:
         _cancel(waiting)
         await asyncio.wait(waiting, timeout=AGAIN_S)
@@ -31,7 +32,8 @@ def is_cancelled() -> bool:
 
 
 class EndingWorker(Worker[Any]):
-    """SAQ's worker, whose tasks are asked to end more than once. A job that is being given back is left in peace for that."""
+    """SAQ's worker, whose tasks are cancelled until they end. A job that is being given back is not cancelled for
+    that."""
 
     async def stop(self) -> None:
         self.event.set()

@@ -17,6 +17,7 @@ from app.pace import Pace
 from app.parts import Parts
 from app.registry import JobKind
 from app.webhooks import noting
+from workers import claims
 from workers.ending import is_cancelled
 from workers.slots import Slots
 
@@ -25,7 +26,7 @@ _log = structlog.get_logger("muster.jobs")
 
 
 class TakenOver(Exception):
-    """Somebody else runs this job by now: this worker had been silent for too long."""
+    """Another worker runs this job now, because this one had been silent for too long."""
 
 
 async def run(
@@ -37,10 +38,10 @@ async def run(
     *,
     slots: Slots,
 ) -> None:
-    """Runs `job`, an id and the attempt it stood at, if it is still to be had and this worker has a place for it. `touch` tells the
-    queue, at every beat, that we live.
+    """Runs `job`, an id and the attempt that it had, if it is still free and this worker has a place for it. `touch`
+    tells the queue, at every beat, that we live.
 
-    Raises nothing that the job raises: the row says how it ended, and the row decides about another attempt.
+    Raises nothing that the job raises: the row says how the job ended, and if there is another attempt.
     """
     with ExitStack() as held:
         claim = await _claimed(parts, pace, job, slots, held)
@@ -54,7 +55,7 @@ async def _claimed(parts: Parts, pace: Pace, job: tuple[int, int], slots: Slots,
     """Notes the slot in `held`."""
     async with slots.claiming() as busy:
         async with parts.database.shared_transaction() as db:
-            claim = await jobs.claim(db, *job, pace.stale_after, busy)
+            claim = await claims.claim(db, *job, pace.stale_after, busy)
         if claim is not None:
             held.enter_context(slots.taken(claim))
     return claim
@@ -67,7 +68,7 @@ async def _run_claimed(parts: Parts, function: Function, pace: Pace, claim: Clai
     try:
         async with asyncio.timeout(kind.timeout.total_seconds()), asyncio.TaskGroup() as tasks:
             beating = tasks.create_task(_keep_beating(parts, pace, claim, touch))
-            # What the job changes by many transactions is told to webhooks at its end, together.
+            # A job may change much in many transactions. Webhooks are told at its end, once.
             async with noting.one_run(own.database, f"job {claim.id}"):
                 await function(own, claim)
             beating.cancel()
@@ -80,7 +81,7 @@ async def _run_claimed(parts: Parts, function: Function, pace: Pace, claim: Clai
         await _broke(parts, kind, claim, group.exceptions[0])
     else:
         async with parts.database.shared_transaction() as db:
-            await jobs.finish(db, claim.id, claim.attempt)
+            await claims.finish(db, claim.id, claim.attempt)
         _log.info("job done")
         await _told(failed_jobs.look_after_success(parts.database, claim.workspace))
 
@@ -90,10 +91,10 @@ async def _broke(parts: Parts, kind: JobKind, claim: Claim, error: BaseException
         _log.warning("job taken over by another worker")
         return
     if isinstance(error, Refusal):
-        # A refusal of the product is the same a minute later: a retry does not help.
+        # A refusal of the product will be the same a minute later, so a retry does not help.
         _log.warning("job refused", reason=error.message)
         async with parts.database.shared_transaction() as db:
-            await jobs.fail(db, claim.id, claim.attempt, error.message)
+            await claims.fail(db, claim.id, claim.attempt, error.message)
         await _told(failed_jobs.look_after_failure(parts.database, claim.workspace))
         return
     _log.error("job failed", exc_info=error)
@@ -103,16 +104,16 @@ async def _broke(parts: Parts, kind: JobKind, claim: Claim, error: BaseException
 async def _failed(parts: Parts, kind: JobKind, claim: Claim, error: str) -> None:
     async with parts.database.shared_transaction() as db:
         if claim.attempt >= kind.attempts:
-            await jobs.fail(db, claim.id, claim.attempt, error)
+            await claims.fail(db, claim.id, claim.attempt, error)
         else:
-            pause = jobs.pause_before(kind, claim.attempt)
-            await jobs.postpone(db, claim.id, claim.attempt, pause, error)
+            pause = claims.pause_before(kind, claim.attempt)
+            await claims.postpone(db, claim.id, claim.attempt, pause, error)
     if claim.attempt >= kind.attempts:
         await _told(failed_jobs.look_after_failure(parts.database, claim.workspace))
 
 
 async def _told(look: Awaitable[None]) -> None:
-    """Looks for problems of jobs at once. Where that fails, the next sweep finds them: the job's own end stands."""
+    """Looks for problems of jobs at once. If that fails, the next sweep finds them, and the job's own end stands."""
     try:
         await look
     except Exception:  # noqa: BLE001 - whatever it is, the job has ended as its row says
@@ -121,19 +122,19 @@ async def _told(look: Awaitable[None]) -> None:
 
 async def _give_back(parts: Parts, claim: Claim) -> None:
     async with parts.database.shared_transaction() as db:
-        await jobs.give_back(db, claim.id, claim.attempt)
+        await claims.give_back(db, claim.id, claim.attempt)
     _log.info("job given back: this worker stops")
 
 
 async def _keep_beating(parts: Parts, pace: Pace, claim: Claim, touch: Touch) -> None:
-    """Raises TakenOver once the row says so, or once our heartbeat failed for so long that it may be true."""
+    """Raises TakenOver when the row says so, or when our heartbeat failed for so long that it may be true."""
     loop = asyncio.get_running_loop()
     heard = loop.time()
     while not is_cancelled():
         await asyncio.sleep(pace.beat_s)
         try:
             async with asyncio.timeout(pace.beat_s), parts.database.shared_transaction() as db:
-                ours = await jobs.beat(db, claim.id, claim.attempt)
+                ours = await claims.beat(db, claim.id, claim.attempt)
             await touch()
         except Exception as error:
             _log.warning("the job's heartbeat could not be written", reason=type(error).__name__)

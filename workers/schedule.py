@@ -1,7 +1,7 @@
-"""Asked every minute: which work has become due in which workspace? Modules answer; the answers become jobs.
+"""Asks every minute which work has become due in which workspace. Modules answer, and the answers become jobs.
 
-Workspaces are asked in the order in which they became due. A tick that runs out of time leaves the rest to the next one, which begins
-with those that waited longest; several workers share them.
+Workspaces are asked in the order in which they became due. When a tick runs out of time, the next one begins with those
+that waited longest; several workers share them.
 """
 
 import asyncio
@@ -16,14 +16,15 @@ from app.parts import Parts
 from app.registry import modules
 
 Ask = Callable[[Parts, str], Awaitable[datetime | None]]
-# For one statement: to ask what is due is little work.
+# For one statement, because asking what is due is little work.
 PATIENCE_S = 2
 _log = structlog.get_logger("muster.jobs")
 
 
 @dataclass(frozen=True, slots=True)
 class TickLimits:
-    """Seconds: `lasts_s` all together, `look_s` for one module in one workspace. `at_once`: workspaces that are claimed together."""
+    """In seconds. `lasts_s` is for the whole tick, `look_s` for one module in one workspace. `at_once`: workspaces that
+    are claimed together."""
 
     lasts_s: float = 30
     look_s: float = 5
@@ -34,7 +35,8 @@ TICK = TickLimits()
 
 
 async def schedule(parts: Parts, asks: Sequence[Ask] | None = None, tick: TickLimits = TICK) -> int:
-    """One tick. Returns how many workspaces were looked into. One workspace or module that fails or hangs keeps no other from its turn."""
+    """One tick. Returns how many workspaces it looked into. A workspace or module that fails or hangs does not stop the
+    others."""
     parts = replace(parts, database=parts.database.limited(PATIENCE_S))
     asks = [module.work().schedule for module in modules()] if asks is None else asks
     ends, looked = asyncio.get_running_loop().time() + tick.lasts_s, 0
@@ -55,7 +57,7 @@ async def schedule(parts: Parts, asks: Sequence[Ask] | None = None, tick: TickLi
 
 
 async def _put_off(parts: Parts, look: schedule_looks.Look) -> None:
-    """To the next tick."""
+    """Leaves it to the next tick."""
     async with parts.database.shared_transaction() as db:
         await schedule_looks.settle(db, look, datetime.now(UTC))
 

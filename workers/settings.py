@@ -41,18 +41,19 @@ from workers.wakeups import ENTRY, alive, keep_waking
 FUNCTIONS: Mapping[str, Function] = {
     name: function for module in modules() for name, function in module.work().FUNCTIONS.items()
 }
-# A worker of another version may not know all kinds of jobs. So workers wake each other only where they know the same ones: each looks
-# for itself for what is due.
+# A worker of another version may not know all kinds of jobs. So workers wake each other only if they know the same
+# kinds; each looks for due work itself.
 QUEUE = f"muster_{hashlib.sha256(' '.join(sorted(FUNCTIONS)).encode()).hexdigest()[:8]}"
-# Any number that no other lock has: two workers that start at once make SAQ's tables one after the other.
+# Any number that no other lock uses. Of two workers that start at once, one waits while the other makes SAQ's tables.
 TABLES_LOCK = LOCK + 1
 START_PATIENCE_S = 30
-# Tables to which a newer program only added are no reason.
+# Tables to which a newer program only added do not stop a worker.
 _UNFIT = {
     "outgrown": "newer than this program, and no longer fit it; start the newer version.",
     "behind": "older than this program; run `muster migrate:modules`.",
 }
-# The pool waits twice as long after each attempt, up to this. After that, the next job that needs a connection tries again.
+# The pool waits twice as long after each attempt, up to this. After that, the next job that needs a connection tries
+# again.
 RECONNECT_S = 10
 _log = structlog.get_logger("muster.jobs")
 
@@ -60,7 +61,7 @@ _log = structlog.get_logger("muster.jobs")
 async def work(
     parts: Parts, *, concurrency: int = 4, functions: Mapping[str, Function] = FUNCTIONS, pace: Pace = PACE
 ) -> None:
-    """Runs jobs until SIGINT or SIGTERM; what runs then is cancelled and given back to the other workers."""
+    """Runs jobs until SIGINT or SIGTERM; then running jobs are cancelled and given back to the other workers."""
     wiring.connect()
     parts = replace(parts, database=parts.database.limited(BOOKS_S))
     logging.getLogger("saq").setLevel(logging.ERROR)
@@ -76,14 +77,14 @@ async def work(
 
 
 async def _await_database(database: Database) -> None:
-    """A machine that starts everything at once may start the database last. A sign-in that is refused and tables that are
-    missing or behind are raised at once: waiting does not mend them."""
+    """Waits for a database that starts later than the worker. A refused sign-in, and tables that are missing or too
+    old, raise at once, because waiting does not help."""
     loop = asyncio.get_running_loop()
     patient_until = loop.time() + START_PATIENCE_S
     while not await _answers(database.url, insist=loop.time() > patient_until):  # noqa: ASYNC110 - no event says so
         await asyncio.sleep(1)
     async with database.transaction(PLATFORM) as db:
-        # Where a backup without the queue was restored, the schema is missing: that is an error by itself.
+        # When a backup without the queue was restored, the schema is missing, which is an error of its own.
         await db.execute(text("SELECT has_schema_privilege('saq', 'CREATE')"))
         found = await out_of_step(db, PLATFORM)
     for standing, what_to_do in _UNFIT.items():
@@ -155,12 +156,12 @@ def _pool(database: Database, concurrency: int) -> AsyncConnectionPool[Any]:
 
 
 async def _find_tables(connection: Any) -> None:
-    """A pooler refuses what is set while connecting."""
+    """Sets the schema after connecting, because a pooler refuses settings while connecting."""
     await connection.execute("SET search_path TO saq")
 
 
 async def _make_tables(database: Database, queue: PostgresQueue) -> None:
-    """SAQ's own lock lets the second of two workers start before there are tables; so they come here one by one."""
+    """SAQ's own lock lets the second of two workers start before the tables exist. So here one waits for the other."""
     gate = await connect(database.url, timeout=START_PATIENCE_S)
     try:
         await gate.execute("SELECT pg_advisory_lock($1)", TABLES_LOCK)

@@ -1,6 +1,7 @@
-"""The jobs that this worker may run at a time. One workspace has at most half of the places: a stuck one stops no other.
+"""The jobs that this worker may run at a time. One workspace has at most half of the places, so a stuck one does not
+stop the others.
 
-One more place is for brief work alone (app.registry.JobKind): a sweep or a mail never waits for the hours of an import.
+One more place is only for brief work (app.registry.JobKind): a sweep or a mail never waits for the hours of an import.
 """
 
 import asyncio
@@ -8,8 +9,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from app.jobs import BRIEF, Claim, NoPlace
+from app.jobs import BRIEF, Claim
 from app.parts import half
+from workers.claims import NoPlace
 
 
 class Slots:
@@ -23,7 +25,7 @@ class Slots:
 
     @property
     def busy(self) -> NoPlace:
-        """A workspace with its half may have one brief job besides."""
+        """A workspace that uses its half may have one brief job more."""
         return NoPlace(
             [one for one, number in self._long.items() if number >= self._most],
             [one for one, number in self._all.items() if number > self._most],
@@ -32,13 +34,14 @@ class Slots:
 
     @asynccontextmanager
     async def claiming(self) -> AsyncIterator[NoPlace]:
-        """What there is no place for. Jobs are claimed one after the other: two at once would both find one slot free."""
+        """What there is no place for. Jobs are claimed one after the other, because two at once would both find one
+        free place."""
         async with self._turn:
             yield self.busy
 
     @contextmanager
     def taken(self, claim: Claim) -> Iterator[None]:
-        """To be entered while still claiming."""
+        """Enter it while still claiming."""
         counters = (self._all,) if claim.name in BRIEF else (self._all, self._long)
         for counter in counters:
             counter[claim.workspace] += 1

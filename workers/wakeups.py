@@ -1,7 +1,8 @@
-"""Puts a wake-up for every due job into the queue, and says that this worker lives. Each worker does both for itself.
+"""Puts a wake-up for every due job into the queue, and reports that this worker lives. Each worker does both for
+itself.
 
-Not a cron of SAQ's: one that its worker was killed over stays blocked until the sweep, and it is this loop that finds
-what killed workers left behind.
+It is no cron of SAQ: when a worker is killed while it runs one, that cron stays blocked until SAQ's sweep, and this
+loop must find what killed workers left behind.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from app.accounts.models import WorkerHeartbeat
 from app.db.connecting import connect
 from app.db.session import PLATFORM, Database
 from app.pace import Pace
+from workers import claims
 from workers.ending import end
 from workers.slots import Slots
 
@@ -28,7 +30,8 @@ _log = structlog.get_logger("muster.jobs")
 
 
 async def keep_waking(database: Database, queue: Queue, names: Collection[str], pace: Pace, slots: Slots) -> None:
-    """Until cancelled. What fails is tried again at the next look; a slot that comes free asks for one at once."""
+    """Runs until cancelled. What fails is tried again at the next look; a place that becomes free causes a look at
+    once."""
     rung = slots.freed
     ear: asyncpg.Connection | None = None
     try:
@@ -48,21 +51,21 @@ async def keep_waking(database: Database, queue: Queue, names: Collection[str], 
 
 
 async def wake_due(
-    database: Database, queue: Queue, names: Collection[str], pace: Pace, busy: jobs.NoPlace = jobs.FREE
+    database: Database, queue: Queue, names: Collection[str], pace: Pace, busy: claims.NoPlace = claims.FREE
 ) -> int:
     """One look. Returns how many jobs were due."""
-    # SAQ takes the lowest priority first: the platform's sweep waits behind no mail, whenever that was woken. Those of all tenants could
-    # keep mails waiting without end.
+    # SAQ takes the lowest priority first: the platform's sweep never waits behind mails. If the sweeps of all tenants
+    # did the same, mails could wait for ever.
     turns = ((jobs.FIRST.intersection(names), PLATFORM), (names, None))
     for priority, (some, workspace) in enumerate(turns):
         async with database.shared_transaction() as db:
-            found = await jobs.due(db, some, pace.stale_after, busy, workspace=workspace)
+            found = await claims.due(db, some, pace.stale_after, busy, workspace=workspace)
         await _wake(queue, found, pace, priority)
     return len(found)
 
 
 async def _wake(queue: Queue, found: Collection[tuple[int, int]], pace: Pace, priority: int) -> None:
-    # The key changes with time: a wake-up that its worker died over must not block the next one for the same attempt.
+    # The key changes with time. Otherwise a wake-up whose worker died would block the next one for the same attempt.
     slot = int(time.time() // (pace.stale_s * 2))
     for job_id, attempt in found:
         await queue.enqueue(
@@ -79,7 +82,7 @@ async def _wake(queue: Queue, found: Collection[tuple[int, int]], pace: Pace, pr
 
 
 async def _listening(ear: asyncpg.Connection | None, database: Database, rung: asyncio.Event) -> asyncpg.Connection:
-    """A connection that rings when somebody asks for work; a new one where the old one broke."""
+    """A connection that rings when somebody asks for work. When it breaks, a new one takes its place."""
     if ear is not None and not ear.is_closed():
         return ear
     named = None if database.pooled else {"application_name": "muster-worker"}
@@ -90,7 +93,7 @@ async def _listening(ear: asyncpg.Connection | None, database: Database, rung: a
 
 @contextlib.asynccontextmanager
 async def alive(database: Database, worker: str, host: str, pid: int, pace: Pace) -> AsyncIterator[None]:
-    """Keeps this worker's row fresh; takes it away at the end."""
+    """Keeps this worker's row fresh, and removes it at the end."""
     beating = asyncio.create_task(_keep_alive(database, worker, host, pid, pace))
     try:
         yield

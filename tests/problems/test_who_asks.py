@@ -34,6 +34,7 @@ from tests.cluster import DatabaseUrls
 from tests.fakes.liar import answer, lying
 from tests.problems.test_sweeping import waits
 from tests.webhooks.receiving import HOOK, add
+from workers import claims
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 # Makes ready, yields, and then changes.
@@ -146,7 +147,7 @@ async def a_job_loses_its_last_worker(parts: Parts) -> AsyncIterator[None]:
         await db.execute(update(Job).values(last))
     yield
     async with parts.database.shared_transaction() as db:
-        assert await jobs.due(db, jobs.KINDS, timedelta(seconds=30)) == []
+        assert await claims.due(db, jobs.KINDS, timedelta(seconds=30)) == []
 
 
 async def a_receiver_says_that_it_is_gone(parts: Parts) -> AsyncIterator[None]:

@@ -28,6 +28,7 @@ from app.long_acts.models import LongAct, LongActItem
 from app.long_acts.progress import Progress
 from tests.clock.mirrored import employ, everything_due, mirror_person, outcomes
 from tests.clock.resolved import ada_works, import_all, record_id, records_of, then
+from workers import claims
 
 BOB = Actor(2, "Bob Brandt")
 # The names of the first version with long acts: its workers take these jobs alone.
@@ -397,8 +398,8 @@ class TestInSlices:
             await db.execute(update(Job).values(status="failed", finished_at=func.now()))
             await long_acts.stop(db, BOB, progress.id)
         async with database.shared_transaction() as db:
-            assert await jobs.due(db, OLDER_JOBS, timedelta(minutes=1)) == []
-            assert len(await jobs.due(db, jobs.KINDS, timedelta(minutes=1))) == 1
+            assert await claims.due(db, OLDER_JOBS, timedelta(minutes=1)) == []
+            assert len(await claims.due(db, jobs.KINDS, timedelta(minutes=1))) == 1
         await self.carry_on(database, progress.id)
         async with database.transaction() as db:
             assert (await progress_of.read(db, progress.id)).stopped_by == BOB.name
