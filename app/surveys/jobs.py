@@ -21,7 +21,7 @@ from app.surveys.authoring import opening
 from app.surveys.ledger import verifying
 from app.surveys.problem_kinds import ledger as ledger_problems
 from app.surveys.reminding import handing_over
-from app.surveys.results import queries, responses, splits, tallies
+from app.surveys.results import queries, responses, splits, tally_marks
 
 _log = structlog.get_logger("muster.surveys")
 
@@ -39,10 +39,10 @@ async def verify_ledger(parts: Parts, claim: Claim) -> None:
 
 async def count_up(parts: Parts, claim: Claim) -> None:
     """One step in each transaction, until the mark is at the head."""
-    moved = tallies.STEP
-    while moved >= tallies.STEP:
+    moved = tally_marks.STEP
+    while moved >= tally_marks.STEP:
         async with parts.database.transaction(claim.workspace) as db:
-            moved = await tallies.count_up(db)
+            moved = await tally_marks.count_up(db)
 
 
 async def count_split(parts: Parts, claim: Claim) -> None:
@@ -118,7 +118,7 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
         if mails and mails <= now:
             await jobs.request(db, "surveys_mail")
         wanted = min((at for at in (opens, mails) if at), default=None)
-        if await tallies.is_due(db):
+        if await tally_marks.is_due(db):
             await jobs.request(db, "surveys_tally")
             return now
         return min(filter(None, (wanted, await closing.next_end(db, now))), default=None)

@@ -28,7 +28,7 @@ from sqlalchemy import text
 from app.config import Settings
 from app.db.session import Database
 from app.parts import Parts, make_parts
-from app.surveys.results import queries, responses, splits, tallies
+from app.surveys.results import queries, responses, splits, tally_marks
 from app.web import sessions
 from tests.benchmarks.arena import BASE_URL, arena, settings_in, site_of
 from tests.benchmarks.bench_ledger import surveyed
@@ -106,10 +106,10 @@ async def fill(database: Database, parts: Parts, rows: int) -> str:
 
 
 async def count_up(database: Database) -> None:
-    began, moved, steps = time.perf_counter(), tallies.STEP, 0
-    while moved >= tallies.STEP:
+    began, moved, steps = time.perf_counter(), tally_marks.STEP, 0
+    while moved >= tally_marks.STEP:
         async with database.transaction() as db:
-            moved = await tallies.count_up(db)
+            moved = await tally_marks.count_up(db)
             steps += 1
     print(f"counted up in {time.perf_counter() - began:.1f} s, {steps} steps", flush=True)
 

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.session import Database
 from app.problems import counting
-from app.surveys.results import tallies
+from app.surveys.results import tally_marks
 from tests.benchmarks import bench_lists, bench_results
 from tests.benchmarks.bench_ledger import surveyed
 from tests.benchmarks.bench_lists import DAYS, PEOPLE
@@ -125,7 +125,7 @@ async def fill(database: Database, punches: int, today: date) -> str:
     async with database.transaction() as db:
         await _grow(db, first, punches)
         uid = await _answer(database, db, first, punches // 10)
-    while await _count_up(database) >= tallies.STEP:
+    while await _count_up(database) >= tally_marks.STEP:
         pass
     return uid
 
@@ -169,7 +169,7 @@ async def _answer(database: Database, db: AsyncSession, first: date, answers: in
 
 async def _count_up(database: Database) -> int:
     async with database.transaction() as db:
-        return await tallies.count_up(db)
+        return await tally_marks.count_up(db)
 
 
 async def settle(owner: Database) -> None:

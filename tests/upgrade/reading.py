@@ -16,7 +16,8 @@ from app.surveys.models import WHOLE, Survey
 from app.surveys.ratings import ratings
 from app.surveys.results import tallies
 from app.surveys.results.figures import counters
-from app.surveys.results.tallies import ASKED, TallyScope
+from app.surveys.results.tallies import TallyScope
+from app.surveys.results.tally_rows import ASKED
 
 _ATTENDANCE = """
 SELECT a.id, a.employee_id, e.id_number, e.name, a.workday, a.kind, a.clock_in, a.clock_out, a.breaks::text AS breaks, a.status,

@@ -19,7 +19,7 @@ from app.surveys.authoring.stored import Stored
 from app.surveys.demo import seed as demo
 from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger.verifying import note_head
-from app.surveys.results import tallies
+from app.surveys.results import tally_marks
 from tests.surveys.drafted import AUTHOR, CONSENT, defined
 from tests.surveys.recording import EVERY_TYPE
 
@@ -54,7 +54,7 @@ class SurveyLife:
         await erasing.erase(self.parts.database, COMMAND_LINE, person)
         async with self._transaction() as db:
             await note_head(db)
-            await tallies.count_up(db)
+            await tally_marks.count_up(db)
 
     async def _make_people(self) -> None:
         async with self._transaction() as db:

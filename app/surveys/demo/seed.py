@@ -32,7 +32,7 @@ from app.surveys.demo.people import DemoAccount
 from app.surveys.demo.plan import PlannedAnswer
 from app.surveys.demo.withdrawals import Withdrawal
 from app.surveys.models import PromptState, Response, Survey, Tombstone
-from app.surveys.results import tallies
+from app.surveys.results import tally_marks
 
 SEEDER = audit.Actor(None, "SurveysDemo")
 _OURS = and_(Survey.demo, Survey.deleted_at.is_(None))
@@ -153,7 +153,7 @@ async def remove(db: AsyncSession) -> Made:
     gone.responses = len((await db.execute(buried)).all())
     gone.surveys = await _remove_surveys(db, ids)
     await db.execute(delete(PromptState).where(Survey.id.in_(ids), _GOING))
-    await tallies.recount(db, ids)
+    await tally_marks.recount(db, ids)
     if workspace_of(db) == PLATFORM:
         gone.apps, gone.ratings = await demo_library.remove(db)
     gone.people = await demo_people.remove(db)

@@ -15,7 +15,7 @@ from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_in
 from app.surveys.models import Survey
 from app.surveys.pages.acts_allowed import limits, needed_for
-from app.surveys.results import tallies
+from app.surveys.results import tallies, tally_rows
 from app.surveys.results.figures import RESPONDED
 from app.surveys.results.tallies import TallyScope
 from app.surveys.words import ENFORCEMENTS, STATUSES, TYPES, Names
@@ -36,9 +36,9 @@ FIGURES = (
     select(
         _COUNTED.c.survey_id,
         _COUNTED.c.version,
-        _sum(_PEOPLE, _OUTCOME != tallies.ASKED).label("responses"),
+        _sum(_PEOPLE, _OUTCOME != tally_rows.ASKED).label("responses"),
         _sum(_PEOPLE, _OUTCOME.in_(RESPONDED)).label("responded"),
-        (_sum(_PEOPLE, _OUTCOME == tallies.ASKED) + _sum(_COUNTED.c.unprompted)).label("asked"),
+        (_sum(_PEOPLE, _OUTCOME == tally_rows.ASKED) + _sum(_COUNTED.c.unprompted)).label("asked"),
     )
     .group_by(_COUNTED.c.survey_id, _COUNTED.c.version)
     .subquery("figures")

@@ -36,8 +36,9 @@ from app.surveys.models import LedgerChange
 from app.surveys.results import breakdowns, number_counts
 from app.surveys.results.breakdowns import MOST_BARS, Breakdown
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.group_counts import split_by
 from app.surveys.results.number_counts import NumberCount
-from app.surveys.results.splits import OTHERS, Split, split_by
+from app.surveys.results.splits import OTHERS, Split
 from app.surveys.words import Names
 
 NOT_KNOWN = "Not known"

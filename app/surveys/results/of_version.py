@@ -8,7 +8,8 @@ from app.surveys.models import WHOLE
 from app.surveys.results import number_counts, tallies
 from app.surveys.results.breakdowns import Results, results
 from app.surveys.results.figures import AskedQuestion, Reading
-from app.surveys.results.tallies import ASKED, TallyScope
+from app.surveys.results.tallies import TallyScope
+from app.surveys.results.tally_rows import ASKED
 
 
 async def read(db: AsyncSession, *, scope: TallyScope, questions: Sequence[AskedQuestion]) -> Results:

@@ -15,7 +15,8 @@ from app.db.days import utc_day
 from app.surveys.models import Response, Survey, Wording
 from app.surveys.results import tallies
 from app.surveys.results.figures import Counters, counters
-from app.surveys.results.tallies import ASKED, TallyScope
+from app.surveys.results.tallies import TallyScope
+from app.surveys.results.tally_rows import ASKED
 
 DAYS = 30
 

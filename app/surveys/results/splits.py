@@ -15,33 +15,26 @@ from uuid import UUID
 
 from sqlalchemy import (
     CTE,
-    ColumnElement,
-    Select,
-    SQLColumnExpression,
     Text,
     and_,
     case,
-    cast,
     exists,
     func,
     literal,
     literal_column,
     or_,
     select,
-    true,
-    union_all,
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
-from app.accounts.models import Tenant, User
-from app.surveys.models import WHOLE, Answer, KeptSplit, LedgerChange, LedgerHead, LedgerPerson, PersonKey, Response
-from app.surveys.results import breakdowns, number_counts, table
-from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, Middle, Spread
+from app.surveys.models import WHOLE, Answer, KeptSplit, LedgerChange, LedgerHead, Response
+from app.surveys.results import breakdowns, number_counts
+from app.surveys.results.breakdowns import Breakdown, Middle, Spread
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.group_counts import GroupFigure, LedgerStretch, answers_of, count_groups, people_of
 from app.surveys.results.number_counts import NumberCount
-from app.surveys.results.queries import OUTCOME
 from app.surveys.results.tallies import TallyScope
 
 # Counting so many takes a tenth of a second or two.
@@ -57,34 +50,6 @@ FRESH_WITHOUT_THE_REST_FOR = timedelta(minutes=10)
 LONGEST_REST = 5_000
 # With more different numbers in all groups, only means and medians are stored.
 MOST_VALUES = 500
-# These have no table: free texts and agreements have nothing to count, days and matrix cells too many values.
-UNSPLIT = (*WITHOUT_BARS, "matrix", "date")
-# An answer to one of these has several rows in `survey_answers`.
-SEVERAL = "multiple_choice"
-# Group (None: unknown), question (the nil one: outcomes), choice, people.
-GroupFigure = tuple[str | None, str, str, int]
-_GROUPS: Mapping[str, SQLColumnExpression[Any]] = {
-    "type": User.type,
-    "tenant": func.coalesce(Tenant.name, User.workspace),
-    "department": table.STAFF.c.department,
-    "language": Response.language,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerStretch:
-    """Numbers of the ledger after `after`, up to `until`; None means either end of the ledger. `is_few`: few responses
-    are counted."""
-
-    after: int | None = None
-    until: int | None = None
-    is_few: bool = False
-
-    def holds(self, number: SQLColumnExpression[int]) -> ColumnElement[bool]:
-        first = number > self.after if self.after is not None else true()
-        return and_(first, number <= self.until if self.until is not None else true())
-
-
 _ALL_OF_FEW = LedgerStretch(is_few=True)
 
 
@@ -126,7 +91,7 @@ async def read(
     count is about the whole version, and so is what is added to it: outcomes and days of `scope` narrow only a live
     count."""
     if responses <= MOST_LIVE:
-        return _split(await _counted(db, scope, split, questions, _ALL_OF_FEW))
+        return _split(await count_groups(db, scope, split, questions, _ALL_OF_FEW))
     kept = await _kept(db, scope, split)
     rest = await _rest(db, scope, kept.figures) if kept else None
     fresh_for = FRESH_WITHOUT_THE_REST_FOR if rest is None else FRESH_FOR
@@ -138,7 +103,7 @@ async def read(
     if kept is None or rest is None:
         return kept and _read(kept.figures, kept.counted_at)
     whole = TallyScope(scope.survey_id, scope.version)
-    since = await _counted(db, whole, split, questions, rest)
+    since = await count_groups(db, whole, split, questions, rest)
     return replace(_split(_added(kept.figures["people"], since), kept.counted_at), to_now=True)
 
 
@@ -147,8 +112,8 @@ async def keep(db: AsyncSession, survey_id: int, version: int, split: str, quest
     MOST_GROUPS groups, and for many numbers their mean and median."""
     head = await db.scalar(select(LedgerHead.number)) or 0
     whole, among = TallyScope(survey_id, version), LedgerStretch(until=head)
-    counted = _joined(await _counted(db, whole, split, [one for one in questions if one.type != "number"], among))
-    numbers = await _numbers(db, _people(whole, split, among), among, questions, {group for group, *_ in counted})
+    counted = _joined(await count_groups(db, whole, split, [one for one in questions if one.type != "number"], among))
+    numbers = await _numbers(db, people_of(whole, split, among), among, questions, {group for group, *_ in counted})
     figures = {**_kept_of(counted, numbers), "head": head}
     values = {"survey_id": survey_id, "version": version, "split": split, "figures": figures, "counted_at": func.now()}
     statement = insert(KeptSplit).values(**values)
@@ -171,7 +136,7 @@ async def _numbers(
     stays = or_(people.c.grouped.is_(None), people.c.grouped.in_(named))
     group = case((stays, people.c.grouped), else_=literal(OTHERS, Text)).label("part")
     given = select(group, Answer.question_key, Answer.choice, literal_column("1").label("people"))
-    return await number_counts.read(db, given.where(_of(people, among, asked)), MOST_VALUES)
+    return await number_counts.read(db, given.where(answers_of(people, among, asked)), MOST_VALUES)
 
 
 async def _kept(db: AsyncSession, scope: TallyScope, split: str) -> Any:
@@ -228,79 +193,6 @@ def _added(kept: Sequence[Sequence[Any]], since: Sequence[GroupFigure]) -> list[
     small = OTHERS in named
     moved = [(OTHERS if small and one[0] is not None and one[0] not in named else one[0], *one[1:]) for one in since]
     return [*((group, question, choice, people) for group, question, choice, people in kept), *moved]
-
-
-async def _counted(
-    db: AsyncSession, scope: TallyScope, split: str, questions: Sequence[AskedQuestion], among: LedgerStretch
-) -> list[GroupFigure]:
-    """One statement, which finds the people and their groups once. `among` narrows the responses of the scope."""
-    shown = split_by(questions)
-    several = [one.key for one in shown if one.type == SEVERAL]
-    people = _people(scope, split, among)
-    parts = [_outcomes(people), _choices(people, among, [one.key for one in shown])]
-    if several:
-        parts.append(_answered(people, among, several))
-    figures = [(row[0], str(row[1]), row[2], int(row[3])) for row in await db.execute(union_all(*parts))]
-    return [*figures, *_single(figures, {str(key) for key in several})]
-
-
-def split_by(questions: Sequence[AskedQuestion]) -> list[AskedQuestion]:
-    """The questions whose answers are counted by groups."""
-    return [one for one in questions if one.type not in UNSPLIT]
-
-
-def _single(figures: Sequence[GroupFigure], several: set[str]) -> list[GroupFigure]:
-    """How many people answered, if each has one row."""
-    people: Counter[tuple[str | None, str]] = Counter()
-    for group, question, choice, number in figures:
-        if question != str(WHOLE) and choice and question not in several:
-            people[group, question] += number
-    return [(group, question, "", number) for (group, question), number in people.items()]
-
-
-def _people(scope: TallyScope, split: str, among: LedgerStretch) -> CTE:
-    """Each response with its group; the group of an erased person is unknown."""
-    group = case((PersonKey.erased_at.is_(None), cast(_group(split, among), Text)))
-    statement = select(Response.number, group.label("grouped"), OUTCOME).outerjoin(
-        PersonKey, PersonKey.id == Response.key_id
-    )
-    if split != "language":
-        statement = statement.outerjoin(LedgerPerson, LedgerPerson.number == Response.person)
-        statement = statement.outerjoin(User, User.id == LedgerPerson.user_id)
-    if split == "tenant":
-        statement = statement.outerjoin(Tenant, Tenant.key == User.workspace)
-    if split == "department" and not among.is_few:
-        statement = statement.outerjoin(table.STAFF, table.STAFF.c.user_id == User.id)
-    found = statement.where(scope.responses(), among.holds(Response.number)).cte("people")
-    return found.prefix_with("MATERIALIZED")
-
-
-def _group(split: str, among: LedgerStretch) -> SQLColumnExpression[Any]:
-    """For few people the departments are looked up one by one; for many, reading all staff at once is faster."""
-    return table.DEPARTMENT if split == "department" and among.is_few else _GROUPS[split]
-
-
-def _outcomes(people: CTE) -> Select[Any]:
-    keys = people.c.grouped, people.c.outcome
-    return select(people.c.grouped, literal(str(WHOLE)), people.c.outcome, func.count()).group_by(*keys)
-
-
-def _choices(people: CTE, among: LedgerStretch, questions: Sequence[UUID]) -> Select[Any]:
-    keys = (people.c.grouped, Answer.question_key, Answer.choice)
-    chosen = select(people.c.grouped, cast(Answer.question_key, Text), Answer.choice, func.count())
-    return chosen.where(_of(people, among, questions), Answer.choice != "").group_by(*keys)
-
-
-def _answered(people: CTE, among: LedgerStretch, questions: Sequence[UUID]) -> Select[Any]:
-    keys = (people.c.grouped, Answer.question_key)
-    number = func.count(Answer.number.distinct())
-    found = select(people.c.grouped, cast(Answer.question_key, Text), literal(""), number)
-    return found.where(_of(people, among, questions)).group_by(*keys)
-
-
-def _of(people: CTE, among: LedgerStretch, questions: Sequence[UUID]) -> ColumnElement[bool]:
-    """The stretch is repeated here. Otherwise a long table of answers would be read whole for a few of them."""
-    return and_(Answer.number == people.c.number, among.holds(Answer.number), Answer.question_key.in_(questions))
 
 
 def _split(figures: Sequence[GroupFigure], counted_at: datetime | None = None) -> Split:

@@ -15,7 +15,7 @@ from app.parts import Parts
 from app.surveys import erasing
 from app.surveys.authoring.stored import Stored
 from app.surveys.erasing import EvidenceOwner
-from app.surveys.results import tallies
+from app.surveys.results import tallies, tally_marks
 from app.surveys.results.tallies import TallyScope
 from tests.surveys import authored
 from tests.surveys.api.test_surveys import fits
@@ -353,6 +353,6 @@ async def test_every_order_of_what_can_happen_leaves_the_chain_whole(
     verdict = await verify(database, "main")
     assert (verdict.problem, verdict.rows) == (None, expected)
     async with database.transaction() as db:
-        while await tallies.count_up(db):
+        while await tally_marks.count_up(db):
             pass
     assert (await verify(database, "main")).fits

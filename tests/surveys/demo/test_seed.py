@@ -20,7 +20,7 @@ from app.surveys.ledger import append as ledger
 from app.surveys.ledger import verifying
 from app.surveys.models import PromptState, Response, Survey, SurveyRound, Tally
 from app.surveys.pages.survey_list import FIGURES
-from app.surveys.results import anonymous, breakdowns, tallies
+from app.surveys.results import anonymous, breakdowns, tallies, tally_marks, tally_rows
 from tests.cluster import DatabaseUrls
 from tests.conftest import command_line
 
@@ -136,7 +136,7 @@ async def test_of_the_demos_people_nothing_is_left_in_figures_and_users(parts, a
     await _real_people_answer_and_rate(parts, "nora@example.org")
     if counted_up:
         async with parts.database.transaction() as db:
-            await tallies.count_up(db)
+            await tally_marks.count_up(db)
     gone = await remove(parts)
     assert gone.people == 20
     assert await _asked(parts) == {(WEEK.definition.title, 1): 1}
@@ -311,7 +311,7 @@ async def test_two_people_took_back_their_agreement_and_the_chain_fits(parts):
     assert (await remove(parts)).responses == made.responses
     left = select(func.count()).select_from(PromptState)
     assert await scalar(parts, left) == 0
-    people_counted = select(func.coalesce(func.sum(Tally.people), 0)).where(Tally.outcome != tallies.ASKED)
+    people_counted = select(func.coalesce(func.sum(Tally.people), 0)).where(Tally.outcome != tally_rows.ASKED)
     assert await scalar(parts, people_counted) == 0
     assert (await verifying.verify(parts.database, parts.keys, "main")).fits
 

@@ -10,7 +10,7 @@ from app.db.session import Database
 from app.surveys.pages.overview import day_column
 from app.surveys.ratings import ratings
 from app.surveys.ratings.ratings import Rating
-from app.surveys.results import overview, tallies
+from app.surveys.results import overview, tally_marks
 from tests.conftest import Browser, SignIn
 from tests.host.library import publish_app
 from tests.surveys.drafted import drafted
@@ -59,7 +59,7 @@ async def test_tiles_say_how_many_and_of_how_many(
 ) -> None:
     if counted_up:
         async with database.transaction() as db:
-            await tallies.count_up(db)
+            await tally_marks.count_up(db)
     page = (await vera.get("/surveys/overview")).text
     assert tile(page, "Published") == "3 of 5 surveys; 1 in draft, 1 archived"
     assert tile(page, "Required") == "1 of the published ones"
@@ -111,9 +111,9 @@ async def test_the_last_thirty_days_count_every_version_and_lead_to_their_rows(
 
 async def test_removed_demo_rows_are_in_no_figure(database: Database, busy: list[Placed]) -> None:
     async with database.transaction() as db:
-        await tallies.count_up(db)
+        await tally_marks.count_up(db)
         await bury(db, 1)
-        await tallies.recount(db, [busy[0].id])
+        await tally_marks.recount(db, [busy[0].id])
         found = await overview.read(db, TODAY)
     assert found.together.outcomes == {"agreed": 1, "declined": 1, "opted_out": 1}
 

@@ -20,7 +20,7 @@ from app.surveys import erasing
 from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger import chain
 from app.surveys.models import Response, Survey
-from app.surveys.results import tallies
+from app.surveys.results import tally_marks
 from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE
 from tests.markup import squeezed
@@ -88,7 +88,7 @@ async def test_filters_narrow_list_total_and_export_alike(
 ) -> None:
     if counted_up:
         async with database.transaction() as db:
-            await tallies.count_up(db)
+            await tally_marks.count_up(db)
     nora, stars, ticks = await user_id(database, "nora"), meal.questions[0].key, meal.questions[3].key
     for query, expected in {
         f"survey={meal.uid}": {"nora ate", "bob ate"},
@@ -141,7 +141,7 @@ async def test_the_current_versions_of_published_surveys_are_those_that_the_over
 ) -> None:
     async with database.transaction() as db:
         if counted_up:
-            await tallies.count_up(db)
+            await tally_marks.count_up(db)
         await db.execute(update(Survey).where(Survey.uid == doors.uid).values(version=2))
     assert set(await listed(vera, receipts, "current=1")) == {"nora ate", "bob ate"}
     assert len((await vera.get("/surveys/responses?export=jsonl&current=1")).text.splitlines()) == 2
@@ -344,7 +344,7 @@ async def test_days_at_the_ends_of_the_calendar_leave_nothing_out(
 ) -> None:
     if counted_up:
         async with database.transaction() as db:
-            await tallies.count_up(db)
+            await tally_marks.count_up(db)
     ends = "from=0001-01-01&to=9999-12-31"
     assert await listed(vera, receipts, ends) == await listed(vera, receipts)
     for path in (f"/surveys/view/{meal.uid}", "/surveys/ratings"):
@@ -357,7 +357,7 @@ async def test_a_deep_page_reads_its_own_days(parts: Parts, database: Database, 
         done = await record(database, parts.keys, meal, 1000 + n, recorded_at=AT - timedelta(hours=7 * n))
         receipts[done.receipt] = str(n)
     async with database.transaction() as db:
-        await tallies.count_up(db)
+        await tally_marks.count_up(db)
     names = {number: receipt for receipt, number in receipts.items()}
     assert await listed(vera, names, "per_page=25&page=3") == [str(n) for n in range(50, 60)]
     assert await listed(vera, names, "per_page=25&page=2&sort=when") == [str(n) for n in range(34, 9, -1)]

@@ -19,7 +19,7 @@ from app.surveys.erasing import EvidenceOwner
 from app.surveys.ledger.chain import MatrixCell
 from app.surveys.models import WHOLE, KeptSplit, Survey
 from app.surveys.pages.results import versions
-from app.surveys.results import comments, splits, tallies
+from app.surveys.results import comments, splits, tally_marks
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.of_versions import ChoicesByVersion
 from tests.benchmarks.explained import watch
@@ -141,7 +141,7 @@ async def test_versions_stand_side_by_side_by_question(
     await record(parts.database, parts.keys, newer, await user_id(parts.database, "nora"), "much", 5, 9)
     if counted_up:
         async with parts.database.transaction() as db:
-            await tallies.count_up(db)
+            await tally_marks.count_up(db)
     page = " ".join(re.sub(r"<[^>]+>", " ", (await vera.get(f"/surveys/view/{meal.uid}/versions")).text).split())
     assert "Stars now? Answer Version 1 Version 2 5 0.0 % 100.0 % 4 25.0 % 0.0 %" in page
     assert "Mean 2.50 5.00 Median 2.5 5 n 4 1" in page

@@ -16,7 +16,7 @@ from app.surveys import erasing
 from app.surveys.authoring import actions as authoring
 from app.surveys.authoring.stored import load
 from app.surveys.erasing import EvidenceOwner
-from app.surveys.results import tallies
+from app.surveys.results import tally_marks
 from tests.conftest import Browser, SignIn
 from tests.host.staff import ALICE
 from tests.surveys.authored import make
@@ -62,7 +62,7 @@ async def test_each_question_says_what_it_came_to(
 ) -> None:
     if counted_up:
         async with database.transaction() as db:
-            await tallies.count_up(db)
+            await tally_marks.count_up(db)
     page = await shown(vera, meal)
     for words in (
         "4.33 of 5, mean of 3",
@@ -198,9 +198,9 @@ async def test_what_erased_people_wrote_is_gone(database: Database, meal: Stored
 
 async def test_removed_demo_rows_are_nowhere(database: Database, meal: Stored, vera: Browser) -> None:
     async with database.transaction() as db:
-        await tallies.count_up(db)
+        await tally_marks.count_up(db)
         await bury(db, 1)
-        await tallies.recount(db, [meal.id])
+        await tally_marks.recount(db, [meal.id])
     page = await shown(vera, meal)
     assert "4.00 of 5, mean of 2" in page
     assert "Cold soup" not in page

@@ -12,7 +12,7 @@ from sqlalchemy import Integer, Select, Text, Uuid, column, select, values
 
 from app.db.session import Database
 from app.surveys.decimals import written
-from app.surveys.results import number_counts, of_version, of_versions, tallies
+from app.surveys.results import number_counts, of_version, of_versions, tally_marks
 from app.surveys.results.breakdowns import MOST_BARS, RANGES, breakdown, spread_out
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.tallies import TallyScope
@@ -93,7 +93,7 @@ async def test_figures_of_a_version_and_of_several_have_the_numbers_kept_and_fre
             given[version][far] += 1
             await answer(db, placed, user, version, far)
             if user == 40:
-                await tallies.count_up(db)
+                await tally_marks.count_up(db)
         asked = [question(placed.keys[0]), AskedQuestion(placed.keys[1], "Which?", "single_choice", ("a", "b"))]
         row = type("Row", (), {"id": placed.id, "anonymity": "named"})
         together = await of_versions.read(db, row, [1, 2, 3], asked)

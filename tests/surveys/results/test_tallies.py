@@ -14,9 +14,10 @@ from app.db.session import Database
 from app.jobs import Claim
 from app.parts import Parts
 from app.surveys.jobs import FUNCTIONS, schedule
-from app.surveys.models import PromptState, Tally, TallyMark
-from app.surveys.results import tallies
-from app.surveys.results.tallies import ASKED, WHOLE, TallyScope
+from app.surveys.models import WHOLE, PromptState, Tally, TallyMark
+from app.surveys.results import tallies, tally_marks
+from app.surveys.results.tallies import TallyScope
+from app.surveys.results.tally_rows import ASKED
 from tests.surveys.ledger_rows import NOW, Placed, bury, change, respond, show, survey
 
 # The ledger read row by row: nothing of app.surveys.results.tallies is in it.
@@ -69,7 +70,7 @@ async def kept(db: AsyncSession) -> int:
 async def test_kept_and_fresh_counts_equal_a_plain_count_whenever_they_were_counted_up(
     database: Database, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(tallies, "STEP", 4)
+    monkeypatch.setattr(tally_marks, "STEP", 4)
     dice = random.Random(seed)
     async with database.transaction() as db:
         placed = [await survey(db, f"S{n}", [("Ticks", "multiple_choice", ["a", "b"])]) for n in range(2)]
@@ -79,7 +80,7 @@ async def test_kept_and_fresh_counts_equal_a_plain_count_whenever_they_were_coun
         turns: dict[int, int] = {}
         for step, (one, version, user) in enumerate(everybody):
             now = NOW - timedelta(hours=100 - step)
-            monkeypatch.setattr(tallies, "SETTLED", datetime.now(UTC) - now)
+            monkeypatch.setattr(tally_marks, "SETTLED", datetime.now(UTC) - now)
             at = now - timedelta(hours=dice.randrange(72))
             prompted = dice.random() < 0.6
             if prompted:
@@ -96,11 +97,11 @@ async def test_kept_and_fresh_counts_equal_a_plain_count_whenever_they_were_coun
                     turns[number] = 0
             await change_some(db, turns, dice)
             if dice.random() < 0.3:
-                await tallies.count_up(db)
+                await tally_marks.count_up(db)
             if numbers and dice.random() < 0.1:
                 number, survey_id = numbers.popitem()
                 await bury(db, number)
-                await tallies.recount(db, [survey_id])
+                await tally_marks.recount(db, [survey_id])
             if step % 6 == 0:
                 for each in placed:
                     for which in (1, 2):
@@ -111,12 +112,12 @@ async def test_kept_and_fresh_counts_equal_a_plain_count_whenever_they_were_coun
 async def test_a_mark_moves_in_steps_to_the_head_and_then_rests(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tallies, "STEP", 2)
+    monkeypatch.setattr(tally_marks, "STEP", 2)
     async with database.transaction() as db:
         placed = await survey(db)
         for user in range(5):
             await respond(db, placed, user)
-        assert [await tallies.count_up(db) for _ in range(4)] == [2, 2, 1, 0]
+        assert [await tally_marks.count_up(db) for _ in range(4)] == [2, 2, 1, 0]
         assert await counted(db, TallyScope(placed.id)) == {("answered", WHOLE, "", 5, 5)}
 
 
@@ -132,7 +133,7 @@ async def test_days_and_outcomes_narrow_the_answers_and_never_whom_a_version_ask
             answers = {placed.keys[0]: [choice]}
             await respond(db, placed, user, outcome, answers, version=version, recorded_at=at, prompted=True)
             if days == 1:
-                await tallies.count_up(db)
+                await tally_marks.count_up(db)
 
         async def chosen(**narrowed: Any) -> dict[str, int]:
             rows = list(await db.execute(tallies.figures(TallyScope(placed.id, 2, **narrowed))))
@@ -169,7 +170,7 @@ async def test_totals_per_day_go_by_everything_a_list_is_narrowed_to(database: D
             await respond(db, placed, user, answers={placed.keys[0]: ["a", "b"] if user else ["a"]}, recorded_at=at)
             await respond(db, other, user, "declined", recorded_at=at, version=2)
             if user == 1:
-                await tallies.count_up(db)
+                await tally_marks.count_up(db)
 
         async def total(**narrowed: Any) -> int:
             return sum(people for _, _, people in await tallies.by_day(db, TallyScope(**narrowed)))
@@ -189,7 +190,7 @@ async def test_days_are_those_of_utc(database: Database) -> None:
         await db.execute(text("SET LOCAL timezone = 'Asia/Tokyo'"))
         placed = await survey(db)
         await respond(db, placed, 1, recorded_at=last_second)
-        await tallies.count_up(db)
+        await tally_marks.count_up(db)
         await respond(db, placed, 2, "declined", recorded_at=last_second + timedelta(seconds=1))
         assert await tallies.by_day(db, TallyScope()) == [
             (date(2026, 11, 21), "declined", 1),
@@ -205,7 +206,7 @@ async def test_two_workers_count_no_row_twice(database: Database) -> None:
 
     async def work() -> None:
         async with database.transaction() as db:
-            await tallies.count_up(db)
+            await tally_marks.count_up(db)
 
     await asyncio.gather(work(), work(), work())
     async with database.transaction() as db:
@@ -219,7 +220,7 @@ async def test_impressions_of_the_last_minutes_are_counted_live(database: Databa
         placed = await survey(db)
         await show(db, placed, 1, at=datetime.now(UTC) - timedelta(hours=1))
         await show(db, placed, 2, at=datetime.now(UTC) - timedelta(minutes=1))
-        await tallies.count_up(db)
+        await tally_marks.count_up(db)
         assert await db.scalar(select(Tally.people).where(Tally.outcome == ASKED)) == 1
         assert await counted(db, TallyScope(placed.id)) == {(ASKED, WHOLE, "", 2, 0)}
         # One that comes late, but before the mark's margin is over, is found all the same.
@@ -233,40 +234,40 @@ async def test_counting_again_forgets_what_is_gone(database: Database) -> None:
         for one in (placed, other):
             await show(db, one, 1)
             first = await respond(db, one, 1)
-        await tallies.count_up(db)
+        await tally_marks.count_up(db)
         await bury(db, first)
         await db.execute(delete(PromptState).where(PromptState.survey_id == other.id))
-        await tallies.recount(db, [other.id])
+        await tally_marks.recount(db, [other.id])
         assert await counted(db, TallyScope(other.id)) == set()
         assert await counted(db, TallyScope(placed.id)) == {(ASKED, WHOLE, "", 1, 0), ("answered", WHOLE, "", 1, 1)}
 
 
 async def test_counting_up_is_due_once_the_tail_is_long(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tallies, "LONGEST_TAIL", 2)
+    monkeypatch.setattr(tally_marks, "LONGEST_TAIL", 2)
     async with database.transaction() as db:
         placed = await survey(db)
         for user in range(2):
             await respond(db, placed, user)
-        assert not await tallies.is_due(db)
+        assert not await tally_marks.is_due(db)
         await respond(db, placed, 3)
-        assert await tallies.is_due(db)
-        await tallies.count_up(db)
-        assert not await tallies.is_due(db)
+        assert await tally_marks.is_due(db)
+        await tally_marks.count_up(db)
+        assert not await tally_marks.is_due(db)
         await db.execute(text("UPDATE survey_tally_mark SET shown_until = :at"), {"at": NOW - timedelta(days=1)})
         for user in range(3):
             await show(db, placed, user, at=datetime.now(UTC) - timedelta(hours=1))
         await db.execute(text("UPDATE survey_tally_mark SET shown_until = now() - interval '1 day'"))
-        assert await tallies.is_due(db)
-        assert await tallies.count_up(db) == 0
-        assert not await tallies.is_due(db)
+        assert await tally_marks.is_due(db)
+        assert await tally_marks.count_up(db) == 0
+        assert not await tally_marks.is_due(db)
         assert await db.scalar(select(TallyMark.number)) == 3
 
 
 async def test_the_minute_s_round_asks_for_counting_up_and_the_job_does_all_of_it(
     database: Database, parts: Parts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tallies, "LONGEST_TAIL", 4)
-    monkeypatch.setattr(tallies, "STEP", 2)
+    monkeypatch.setattr(tally_marks, "LONGEST_TAIL", 4)
+    monkeypatch.setattr(tally_marks, "STEP", 2)
     async with database.transaction() as db:
         placed = await survey(db)
         for user in range(4):
@@ -280,7 +281,7 @@ async def test_the_minute_s_round_asks_for_counting_up_and_the_job_does_all_of_i
     await FUNCTIONS["surveys_tally"](parts, Claim(1, 1, "main", "surveys_tally", {}))
     async with database.transaction() as db:
         assert await db.scalar(select(TallyMark.number)) == 5
-        assert not await tallies.is_due(db)
+        assert not await tally_marks.is_due(db)
 
 
 async def asked_for(database: Database) -> int:

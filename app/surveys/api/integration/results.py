@@ -37,7 +37,7 @@ from app.surveys.results import anonymous, of_version, queries, responses
 from app.surveys.results.anonymous import AnonymousOutcome
 from app.surveys.results.breakdowns import Results
 from app.surveys.results.figures import AskedQuestion
-from app.surveys.results.splits import split_by
+from app.surveys.results.group_counts import split_by
 from app.surveys.results.tallies import TallyScope
 from app.surveys.words import LONGEST_TITLE, MOST_QUESTIONS
 from app.texts import day, instant, uuid_of
