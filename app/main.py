@@ -4,14 +4,16 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from litestar import Litestar, Router
+from litestar import Litestar, Request, Router
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.response import Redirect
 
 from app import wiring
 from app.api.methods import GuardsFirst
 from app.config import read_settings
 from app.host import zone
+from app.host.pages import views
 from app.host.pages.admin import sign_in
 from app.host.pages.metrics import Measured, noting_connections
 from app.parts import Parts, web_parts
@@ -39,7 +41,7 @@ def build_site() -> Litestar:
     sites = [module.site() for module in modules()]
     manual.pages()  # once, before the first reader waits for it; a page that is missing is missed here
     pages = [page for site in sites for page in site.pages]
-    browser = Router(path="/", route_handlers=[*pages, *preferences.ROUTES], before_request=csrf.check)
+    browser = Router(path="/", route_handlers=[*pages, *preferences.ROUTES], before_request=_before_pages)
     return Litestar(
         route_handlers=[browser, *(api for site in sites for api in site.apis), static_file],
         dependencies={"ctx": Provide(provide_context)},
@@ -65,6 +67,11 @@ def open_site(site: Litestar, parts: Parts) -> Gate:
     site.state.watch = Watch(parts.database)
     site.state.workers = WorkerWatch()
     return Gate(GuardsFirst(site), parts)
+
+
+async def _before_pages(request: Request[object, object, State]) -> Redirect | None:
+    await csrf.check(request)
+    return await views.default_of(request)
 
 
 @asynccontextmanager

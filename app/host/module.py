@@ -186,6 +186,7 @@ ACTS = {
     "webhook.give_up": "Webhook switched off by Muster",
     "webhook.rotate": "Secret of a webhook rotated",
     "view.remove": "View removed",
+    "view.rename": "View renamed",
     "view.save": "View saved",
 }
 SUBJECTS = {

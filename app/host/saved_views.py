@@ -1,11 +1,14 @@
-"""Views of lists that people save: filters, order and page size under a name, for themselves or for all who see the list."""
+"""Views of lists that people save: filters, order and page size under a name, for themselves or for all who see the list. Each person
+may choose one with which a list opens.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from sqlalchemy import delete, func, or_, select, text
+from sqlalchemy import ColumnElement, Row, delete, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
@@ -16,22 +19,38 @@ from app.registry import ListRights
 from app.texts import is_keepable_line
 
 LONGEST_NAME, LONGEST_QUERY, MOST_EACH = 60, 2000, 50
+MISSING = "There is no such view."
+TAKEN = "Another view has this name. Choose a name that tells them apart."
 # Parameters that name a place in the list, or do not belong to the list.
-_LEFT_OUT = frozenset({"page", "export", "back"})
+_LEFT_OUT = frozenset({"page", "export", "back", "view"})
 
 
 async def views(db: AsyncSession, name: str, user_id: int) -> Sequence[SavedView]:
     """The views of the list `name`: the person's own and the shared ones, by name."""
-    wanted = select(SavedView).where(SavedView.list == name, or_(SavedView.user_id == user_id, SavedView.shared))
+    wanted = select(SavedView).where(SavedView.list == name, _seen_by(user_id))
     return (await db.scalars(wanted.order_by(func.lower(SavedView.name), SavedView.id))).all()
+
+
+async def seen(db: AsyncSession, name: str, user_id: int, view_id: int) -> Row[str, str] | None:
+    """Name and query of a view of the list `name` that the person sees, None for another one."""
+    wanted = select(SavedView.name, SavedView.query).where(SavedView.list == name, SavedView.id == view_id)
+    return (await db.execute(wanted.where(_seen_by(user_id)))).one_or_none()
+
+
+async def editable(db: AsyncSession, name: str, user_id: int, view_id: int, *, may_share: bool) -> SavedView:
+    """One's own view, or with `may_share` one that is shared; locked. Raises NotFound."""
+    whose = _seen_by(user_id) if may_share else SavedView.user_id == user_id
+    wanted = select(SavedView).where(SavedView.list == name, SavedView.id == view_id, whose)
+    view = (await db.scalars(wanted.with_for_update(key_share=True))).one_or_none()
+    if view is None:
+        raise NotFound(MISSING)
+    return view
 
 
 async def save(db: AsyncSession, actor: Actor, rights: ListRights, name: str, address: str, *, shared: bool) -> str:
     """Keeps what the address of the list asks; a view of the same name by the same person becomes this one. Returns the name.
     Raises Invalid."""
-    name, query = name.strip(), _query(rights, address)
-    if not name or len(name) > LONGEST_NAME or not is_keepable_line(name):
-        raise Invalid.at("name", f"Give the view a name of at most {LONGEST_NAME} characters.")
+    name, query = _name(name), _query(rights, address)
     mine = SavedView.user_id == actor.id, SavedView.list == rights.name
     others = select(func.count()).where(*mine, func.lower(SavedView.name) != func.lower(name))
     if (await db.scalar(others) or 0) >= MOST_EACH:
@@ -46,16 +65,37 @@ async def save(db: AsyncSession, actor: Actor, rights: ListRights, name: str, ad
     return name
 
 
-async def remove(db: AsyncSession, actor: Actor, name: str, view_id: int, *, may_share: bool) -> str:
-    """One's own view, or with `may_share` one that is shared. Returns its name. Raises NotFound."""
-    whose = or_(SavedView.user_id == actor.id, SavedView.shared) if may_share else SavedView.user_id == actor.id
-    gone = delete(SavedView).where(SavedView.id == view_id, SavedView.list == name, whose)
-    row = (await db.execute(gone.returning(SavedView.name, SavedView.query, SavedView.shared))).one_or_none()
-    if row is None:
-        raise NotFound("There is no such view.")
-    before = {"name": row.name, "query": row.query, "shared": row.shared}
-    await audit.record(db, actor, "view.remove", "saved_view", view_id, before=before)
-    return str(row.name)
+async def rename(db: AsyncSession, actor: Actor, view: SavedView, name: str) -> str:
+    """Gives a view that `editable` returned another name, which it returns. Raises Invalid."""
+    was, name = view.name, _name(name)
+    if name == was:
+        return name
+    try:
+        async with db.begin_nested():
+            await db.execute(update(SavedView).where(SavedView.id == view.id).values(name=name))
+    except IntegrityError as taken:
+        raise Invalid.at("name", TAKEN) from taken
+    await audit.record(db, actor, "view.rename", "saved_view", view.id, before={"name": was}, after={"name": name})
+    return name
+
+
+async def remove(db: AsyncSession, actor: Actor, view: SavedView) -> None:
+    """Removes a view that `editable` returned."""
+    await db.execute(delete(SavedView).where(SavedView.id == view.id))
+    before = {"name": view.name, "query": view.query, "shared": view.shared}
+    await audit.record(db, actor, "view.remove", "saved_view", view.id, before=before)
+
+
+def _seen_by(user_id: int) -> ColumnElement[bool]:
+    return or_(SavedView.user_id == user_id, SavedView.shared)
+
+
+def _name(text: str) -> str:
+    """Raises Invalid."""
+    name = text.strip()
+    if not name or len(name) > LONGEST_NAME or not is_keepable_line(name):
+        raise Invalid.at("name", f"Give the view a name of at most {LONGEST_NAME} characters.")
+    return name
 
 
 def _query(rights: ListRights, address: str) -> str:

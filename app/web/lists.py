@@ -22,6 +22,7 @@ from app.texts import whole
 from app.web.context import LARGEST_ID, Context
 from app.web.excel.cells import MOST_ROWS
 from app.web.list_spec import Column, Condition, ExportKind, Filter, ListSpec, Query, card_marks, day_of, word_in_force
+from app.web.preferences import WITHOUT_VIEW, default_view
 from app.web.templating import with_query
 
 PER_PAGE = (25, 50, 100, 200)
@@ -72,7 +73,8 @@ class ListQuery:
 @dataclass
 class ListPage:
     """One page of a list: the `view` of the frame macro. `acting`: the act over this list that a job is carrying out.
-    `more`: the list has more rows than `total`, which are not counted."""
+    `more`: the list has more rows than `total`, which are not counted. `has_default_view`: its bare address opens a view
+    that the person chose."""
 
     spec: ListSpec
     rows: Sequence[Any]
@@ -84,14 +86,16 @@ class ListPage:
     total_note: str = ""
     acting: int | None = None
     more: bool = False
+    has_default_view: bool = False
     per_pages: ClassVar[tuple[int, ...]] = PER_PAGE
 
     def __post_init__(self) -> None:
         self.id, self.label, self.url = self.spec.name, self.spec.label, self.spec.url
-        self.clear_url, self.empty = self.spec.url, self.spec.empty
+        self.empty = self.spec.empty
         self.columns_url = f"/preferences/columns/{self.spec.name}"
         rights = list_rights().get(self.spec.name)
         self.views_url = f"/views/{self.spec.name}" if rights is not None and rights.url == self.spec.url else ""
+        self.clear_url = self._bare
         self.sort, self.page, self.per_page = self.asked.sort, self.asked.page, self.asked.per_page
         self.shown = len(self.rows)
         self.cells = card_marks([column for column in self.columns if column.key in self.visible])
@@ -111,7 +115,13 @@ class ListPage:
             query["page"] = None
         if changes.get("page") == 1:
             changes["page"] = None
-        return with_query(self.url, query, **changes)
+        address = with_query(self.url, query, **changes)
+        return self._bare if address == self.url else address
+
+    @property
+    def _bare(self) -> str:
+        """The address of all rows in the usual order."""
+        return with_query(self.url, WITHOUT_VIEW) if self.has_default_view and self.views_url else self.url
 
     @property
     def filters(self) -> list[dict[str, Any]]:
@@ -289,7 +299,9 @@ def listing(
     bulk = None
     if actions := [one for one in spec.bulk if one.fits(wanted.values)]:
         bulk = {"url": with_query(spec.bulk_url, {**wanted.query, "page": None}), "actions": actions}
-    return ListPage(spec, rows, total, wanted, spec.columns, visible_columns(context, spec), bulk, acting=acting)
+    columns = visible_columns(context, spec)
+    opens_so = default_view(context, spec.name) is not None
+    return ListPage(spec, rows, total, wanted, spec.columns, columns, bulk, acting=acting, has_default_view=opens_so)
 
 
 def visible_columns(context: Context, spec: ListSpec) -> list[str]:

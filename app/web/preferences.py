@@ -1,5 +1,5 @@
-"""What a person has arranged for themselves: the columns of each list, acts by single keys, and the language in which
-they are asked."""
+"""What a person has arranged for themselves: the columns of each list, the view with which it opens, acts by single keys,
+and the language in which they are asked."""
 
 from dataclasses import replace
 
@@ -19,9 +19,30 @@ from app.web.pages import NO_KEYS, done, go
 from app.web.returning import way_back
 from app.wording.marked import marked
 
+DEFAULT_VIEWS = "views"
+# What the address of a list says that shows everything to a person for whom it opens with a view.
+WITHOUT_VIEW = {"view": "all"}
 LONGEST_NAME = 50
 MOST_LISTS = 100
 """More than there are, so that an address typed by hand does not fill a person's row."""
+
+
+async def remember(ctx: Context, **changes: object) -> None:
+    """Changes some preferences of the person who asks."""
+    preferences = {**ctx.user.preferences, **changes}
+    await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(preferences=preferences))
+
+
+def default_view(ctx: Context, name: str) -> int | None:
+    """The id of the view with which the list `name` opens for the person who asks."""
+    found: int | None = ctx.user.preferences.get(DEFAULT_VIEWS, {}).get(name)
+    return found
+
+
+async def choose_default_view(ctx: Context, name: str, view_id: int | None) -> None:
+    """None: the list opens as it is."""
+    chosen = {key: value for key, value in ctx.user.preferences.get(DEFAULT_VIEWS, {}).items() if key != name}
+    await remember(ctx, **{DEFAULT_VIEWS: chosen if view_id is None else {**chosen, name: view_id}})
 
 
 @post("/preferences/columns/{name:str}", guards=[signed_in], status_code=200)
@@ -38,8 +59,7 @@ async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> 
         raise NotFound
     if keys and not form.get("reset"):
         columns[name] = keys
-    preferences = {**ctx.user.preferences, "columns": columns}
-    await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(preferences=preferences))
+    await remember(ctx, columns=columns)
     return go(await way_back(ctx) or "/")
 
 
@@ -47,8 +67,7 @@ async def choose_columns(ctx: NamedDependency[Context], name: FromPath[str]) -> 
 async def choose_keys(ctx: NamedDependency[Context]) -> Redirect:
     """Switches acts by single keys in lists on or off."""
     is_on = bool((await ctx.form()).get("on"))
-    preferences = {**ctx.user.preferences, NO_KEYS: not is_on}
-    await ctx.db.execute(update(User).where(User.id == ctx.user.id).values(preferences=preferences))
+    await remember(ctx, **{NO_KEYS: not is_on})
     return await done(ctx, "/account", marked("Single keys are on.") if is_on else marked("Single keys are off."))
 
 

@@ -100,7 +100,7 @@ async def test_every_edit_form_refuses_a_stale_save(app: Any, parts: Parts, sign
         for route, (page, _) in edits.items():
             if BASE in forms[route][1].names:
                 await _both_edit(route, page, mine, theirs)
-    assert len(edits) == 19
+    assert len(edits) == 20
 
 
 async def _both_edit(route: str, page: str, mine: Browser, theirs: Browser) -> None:

@@ -2,18 +2,26 @@
 
 from typing import Any
 
-from litestar import Response, get, post
+from litestar import Request, Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from litestar.response import Redirect
 
 from app.accounts.permissions import needed
-from app.errors import Forbidden, NotFound
+from app.errors import Forbidden, Invalid, NotFound
 from app.host import saved_views
+from app.host.models import SavedView
 from app.registry import ListRights, list_rights
-from app.web.context import Context
+from app.web import edits
+from app.web.context import Context, provide_context
+from app.web.forms import Bound, Form, Text
 from app.web.guards import signed_in
-from app.web.pages import done, page
+from app.web.pages import done, go, page
+from app.web.preferences import WITHOUT_VIEW, choose_default_view, default_view
 from app.web.returning import is_ours
+from app.web.templating import with_query
+
+NAME = Form(Text("name", "Name", required=True, longest=saved_views.LONGEST_NAME))
 
 
 @get("/views/{name:str}", guards=[signed_in])
@@ -28,6 +36,8 @@ async def index(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[
         at=at if is_ours(at) else rights.url,
         views=await saved_views.views(ctx.db, name, ctx.user.id),
         may_share=_may_share(ctx, rights),
+        default=default_view(ctx, name),
+        everything=with_query(rights.url, WITHOUT_VIEW),
         longest=saved_views.LONGEST_NAME,
     )
 
@@ -43,11 +53,72 @@ async def save(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[A
     return await done(ctx, address, f"The view “{saved}” was saved. It is in the menu Views.")
 
 
+@get("/views/{name:str}/{view_id:int}/rename", guards=[signed_in])
+async def rename_form(ctx: NamedDependency[Context], name: FromPath[str], view_id: FromPath[int]) -> Response[Any]:
+    rights = _of(ctx, name)
+    view = await _editable(ctx, rights, view_id)
+    return await _ask_for_name(ctx, rights, view.name, edits.opened(ctx, NAME, {"name": view.name}))
+
+
+@post("/views/{name:str}/{view_id:int}/rename", guards=[signed_in], status_code=200)
+async def rename(ctx: NamedDependency[Context], name: FromPath[str], view_id: FromPath[int]) -> Response[Any]:
+    rights = _of(ctx, name)
+    view = await _editable(ctx, rights, view_id)
+    was, form = view.name, await edits.sent(ctx, NAME, {"name": view.name}, about=("saved_view", view_id))
+    if form.ok:
+        try:
+            await saved_views.rename(ctx.db, ctx.actor, view, form["name"])
+        except Invalid as refused:
+            form.absorb(refused)
+    if not form.ok:
+        return await _ask_for_name(ctx, rights, was, form)
+    return await done(ctx, rights.url, f"The view “{was}” is called “{form['name']}” now.")
+
+
+@post("/views/{name:str}/{view_id:int}/default", guards=[signed_in], status_code=200)
+async def open_with(ctx: NamedDependency[Context], name: FromPath[str], view_id: FromPath[int]) -> Response[Any]:
+    rights = _of(ctx, name)
+    view = await saved_views.seen(ctx.db, name, ctx.user.id, view_id)
+    if view is None:
+        raise NotFound(saved_views.MISSING)
+    is_chosen = (await ctx.form()).get("on") == "1"
+    await choose_default_view(ctx, name, view_id if is_chosen else None)
+    now = f"with the view “{view.name}”" if is_chosen else "with all rows again"
+    return await done(ctx, with_query(rights.url, WITHOUT_VIEW), f"For you, {rights.label} opens {now}.")
+
+
 @post("/views/{name:str}/{view_id:int}/remove", guards=[signed_in], status_code=200)
 async def remove(ctx: NamedDependency[Context], name: FromPath[str], view_id: FromPath[int]) -> Response[Any]:
     rights = _of(ctx, name)
-    gone = await saved_views.remove(ctx.db, ctx.actor, name, view_id, may_share=_may_share(ctx, rights))
-    return await done(ctx, rights.url, f"The view “{gone}” was removed.")
+    view = await _editable(ctx, rights, view_id)
+    await saved_views.remove(ctx.db, ctx.actor, view)
+    if default_view(ctx, name) == view_id:
+        await choose_default_view(ctx, name, None)
+    return await done(ctx, rights.url, f"The view “{view.name}” was removed.")
+
+
+async def default_of(request: Request[Any, Any, Any]) -> Redirect | None:
+    """Where the bare address of a list leads for a person who chose a view to open it with. Its guard has let the person pass."""
+    if request.method != "GET" or request.url.query:
+        return None
+    rights = next((one for one in list_rights().values() if one.url == request.url.path), None)
+    if rights is None:
+        return None
+    ctx = await provide_context(request)
+    view_id = default_view(ctx, rights.name)
+    if view_id is None or ctx.wants_fragment:
+        return None
+    view = await saved_views.seen(ctx.db, rights.name, ctx.user.id, view_id)
+    return go(f"{rights.url}?{view.query}") if view else None
+
+
+async def _editable(ctx: Context, rights: ListRights, view_id: int) -> SavedView:
+    may_share = _may_share(ctx, rights)
+    return await saved_views.editable(ctx.db, rights.name, ctx.user.id, view_id, may_share=may_share)
+
+
+async def _ask_for_name(ctx: Context, rights: ListRights, name: str, form: Bound) -> Response[Any]:
+    return await edits.ask_again(ctx, form, f"Rename the view “{name}”", cancel_url=rights.url)
 
 
 def _of(ctx: Context, name: str) -> ListRights:
@@ -64,4 +135,4 @@ def _may_share(ctx: Context, rights: ListRights) -> bool:
     return bool(rights.edits) and ctx.may(rights.edits)
 
 
-ROUTES = [index, save, remove]
+ROUTES = [index, save, rename_form, rename, open_with, remove]

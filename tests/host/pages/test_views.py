@@ -4,9 +4,9 @@ import re
 from html import unescape
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import insert, select, update
 
-from app.accounts.models import AuditEntry
+from app.accounts.models import AuditEntry, User
 from app.db.session import Database
 from app.host import saved_views
 from app.host.models import SavedView
@@ -51,6 +51,7 @@ async def test_a_shared_view_is_for_all_who_see_the_list(
     shown = (await vera.fragment(LIST)).text
     assert [name for _, name in lines(shown)] == ["To decide"]
     assert "/remove" not in shown
+    assert "/rename" not in shown
     assert 'name="shared"' not in shown
     assert (await (await sign_in("nora")).get(LIST)).status_code == 403
     assert lines((await eve.fragment(LIST)).text) == []
@@ -73,6 +74,87 @@ async def test_sharing_and_removing_take_the_right_to_edit(
         assert (await db.scalars(select(SavedView.id))).all() == []
         acts = (await db.scalars(select(AuditEntry.act).where(AuditEntry.subject_type == "saved_view"))).all()
     assert sorted(acts) == ["view.remove", "view.remove", "view.save", "view.save"]
+
+
+async def view_id(database: Database, name: str) -> int:
+    async with database.transaction() as db:
+        return int((await db.execute(select(SavedView.id).where(SavedView.name == name))).scalar_one())
+
+
+async def test_a_view_is_renamed_and_never_takes_the_name_of_another(
+    bob: Browser, alice: Browser, vera: Browser, eve: Browser, database: Database
+) -> None:
+    for name, shared in (("Open", "1"), ("Mine", "0")):
+        await saved(bob, name, shared=shared)
+    url = f"{LIST}/{await view_id(database, 'Open')}/rename"
+    form = (await bob.fragment(f"{url}?back=/attendance")).text
+    assert 'value="Open"' in form
+    taken = await bob.submit(url, {"name": "MINE"})
+    assert taken.status_code == 422
+    assert "Another view has this name" in taken.text
+    assert 'value="MINE"' in taken.text
+    assert (await alice.submit(url, {"name": "To decide"})).status_code == 303
+    assert [name for _, name in lines((await bob.fragment(LIST)).text)] == ["Mine", "To decide"]
+    for other in (vera, eve):
+        assert (await other.get(url)).status_code == 404
+        assert (await other.submit(url, {"name": "Theirs"})).status_code == 404
+    own = f"{LIST}/{await view_id(database, 'Mine')}/rename"
+    assert (await alice.submit(own, {"name": "Hers"})).status_code == 404
+    assert (await bob.submit(own, {"name": " "})).status_code == 422
+    async with database.transaction() as db:
+        entry = (await db.scalars(select(AuditEntry).where(AuditEntry.act == "view.rename"))).one()
+    assert (entry.before, entry.after) == ({"name": "Open"}, {"name": "To decide"})
+
+
+async def leads_to(browser: Browser, url: str) -> str:
+    answer = await browser.get(url)
+    return str(answer.headers["location"]) if answer.status_code == 303 else url
+
+
+async def test_a_list_opens_with_the_view_that_a_person_chose(
+    bob: Browser, vera: Browser, eve: Browser, database: Database
+) -> None:
+    await saved(bob, "Last week", shared="1")
+    url = f"{LIST}/{await view_id(database, 'Last week')}/default"
+    assert (await eve.submit(url, {"on": "1"})).status_code == 404
+    assert (await bob.submit(url, {"on": "1"})).status_code == 303
+    assert await leads_to(bob, "/attendance") == "/attendance?period=last-week&status=pending"
+    assert await leads_to(vera, "/attendance") == "/attendance"
+    # Filters in the address go before it, and so does the wish for all rows.
+    for asked in ("/attendance?status=approved", "/attendance?view=all"):
+        assert await leads_to(bob, asked) == asked
+    narrowed = (await bob.get("/attendance?period=last-week")).text
+    assert 'href="/attendance?view=all"' in narrowed
+    assert 'href="/attendance?view=all">All rows' in (await bob.fragment(LIST)).text
+    # A view keeps what is narrowed, not that the list was opened whole.
+    assert await saved(bob, "All", "/attendance?view=all") == 422
+    assert (await bob.submit(url, {"on": "0"})).status_code == 303
+    assert await leads_to(bob, "/attendance") == "/attendance"
+
+
+async def test_a_default_view_that_is_gone_or_private_again_changes_nothing(
+    bob: Browser, vera: Browser, database: Database
+) -> None:
+    await saved(bob, "Last week", shared="1")
+    number = await view_id(database, "Last week")
+    for browser in (bob, vera):
+        await browser.submit(f"{LIST}/{number}/default", {"on": "1"})
+    await saved(bob, "Last week")
+    assert await leads_to(vera, "/attendance") == "/attendance"
+    assert await leads_to(bob, "/attendance") != "/attendance"
+    await bob.submit(f"{LIST}/{number}/remove")
+    assert await leads_to(bob, "/attendance") == "/attendance"
+
+
+async def test_only_who_may_see_a_list_is_led_to_its_view(alice: Browser, database: Database, sign_in: SignIn) -> None:
+    nora = await sign_in("nora")
+    async with database.transaction() as db:
+        row = insert(SavedView).values(list="attendance", name="All", query="q=a", user_id=1, shared=True)
+        number = await db.scalar(row.returning(SavedView.id))
+        chosen = update(User).where(User.email == "nora@example.org")
+        await db.execute(chosen.values(preferences={"views": {"attendance": number}}))
+    assert (await nora.get("/attendance")).status_code == 403
+    assert (await nora.submit(f"{LIST}/{number}/default", {"on": "1"})).status_code == 403
 
 
 @pytest.mark.parametrize(
