@@ -51,7 +51,7 @@ CASES = {
         "state=not_found": "add match_again ignore",
         "state=suggested&state=ignored": "accept add reject match_again ignore un_ignore",
     }),
-    "punches": (transaction_list.FILTERS, transaction_list.BULK, {
+    "punches": (transaction_list.FILTERS, transaction_list.bulk(edited_and_gone=False), {
         "": "retry use settle unsettle",
         # A punch that the server no longer has waits with its record, and is settled, whatever its outcome.
         "outcome=imported": "use settle unsettle",
@@ -67,6 +67,14 @@ CASES = {
         "gone=open": "use settle",
         "outcome=imported&gone=all": "use settle unsettle",
     }),
+    # A punch of any outcome may wait with the record that it left.
+    "punches with one that was edited and is gone": (
+        transaction_list.FILTERS, transaction_list.bulk(edited_and_gone=True), {
+            "outcome=awaiting": "retry use settle unsettle",
+            "outcome=unjudged&settled=no": "retry use settle",
+            "outcome=awaiting&settled=yes": "retry unsettle",
+        },
+    ),
 }  # fmt: skip
 
 

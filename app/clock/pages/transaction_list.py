@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, String, func, literal, select, true
+from sqlalchemy import BigInteger, ColumnElement, Select, String, exists, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import PUNCH_LABELS, BindingState, punch_label, verify_label
@@ -231,11 +231,22 @@ def _can_be_judged_again(values: FilterValues) -> bool:
     return values.get("gone") is None and values.get("outcome") != [Outcome.IMPORTED]
 
 
-BULK = (
-    BulkAction("retry", "Retry", "rotate-clockwise", fits=_can_be_judged_again),
-    BulkAction("use", "Use the punches", "check", fits=_may_have_open(HOLDING)),
-    BulkAction("settle", "Mark as settled", "circle-check", fits=_may_have_open(SETTLEABLE | HOLDING)),
-    BulkAction("unsettle", "Not settled", "arrow-back-up", fits=_may_have_settled),
+def bulk(*, edited_and_gone: bool) -> tuple[BulkAction, ...]:
+    """The acts on punches. With `edited_and_gone` a punch of any outcome may wait with the record that it left (EDITED_AND_GONE)."""
+    waiting = frozenset(OUTCOME_OPTIONS) if edited_and_gone else HOLDING
+    return (
+        BulkAction("retry", "Retry", "rotate-clockwise", fits=_can_be_judged_again),
+        BulkAction("use", "Use the punches", "check", fits=_may_have_open(waiting)),
+        BulkAction("settle", "Mark as settled", "circle-check", fits=_may_have_open(SETTLEABLE | waiting)),
+        BulkAction("unsettle", "Not settled", "arrow-back-up", fits=_may_have_settled),
+    )
+
+
+# A punch that left its record when it was edited on the server, and is gone since. There are few: the index of edited punches has them.
+EDITED_AND_GONE = (
+    exists()
+    .where(Punch.edited_record_id.is_not(None), Punch.host_attendance_id.is_(None), settling.GONE_WAITS)
+    .label("edited_and_gone")
 )
 _ABLE = {
     "retry": decisions.RETRIABLE,
@@ -284,11 +295,13 @@ async def frame(ctx: Context, query: Query | None = None) -> PunchListFrame:
     codes, others = _parted(text) if text else (literal(None, String), literal(None, String))
     zone = select(Connection.timezone).scalar_subquery()
     found = select(
-        zone, names, pairs, codes, others, long_acts.newest("use", url=SPEC.url), _COUNTED, rejudging.CHANGES
+        *(zone, names, pairs, codes, others, long_acts.newest("use", url=SPEC.url), _COUNTED, rejudging.CHANGES),
+        EDITED_AND_GONE,
     )
     row = (await ctx.db.execute(found)).one()
     ctx.tell_times_in(row[0] or "UTC")
-    spec = _spec(ctx, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
+    acts = bulk(edited_and_gone=row.edited_and_gone) if ctx.may("clock.transactions.edit") else ()
+    spec = _spec(acts, connected=row[0] is not None, settings=row[1] or {}, terminals=row[2] or {})
     counted = {UNJUDGED if outcome == NOT_JUDGED else outcome: int(n) for outcome, n in (row[6] or {}).items()}
     spec = replace(
         spec,
@@ -316,13 +329,14 @@ def _searched(query: Query) -> str | None:
     return text
 
 
-def _spec(ctx: Context, *, connected: bool, settings: dict[str, Any], terminals: dict[str, str]) -> ListSpec:
+def _spec(
+    acts: tuple[BulkAction, ...], *, connected: bool, settings: dict[str, Any], terminals: dict[str, str]
+) -> ListSpec:
     hidden = {key for key, name in SHOWN_IF.items() if not settings.get(name)}
-    may = ctx.may("clock.transactions.edit")
     spec = replace(
         SPEC,
         columns=tuple(one for one in COLUMNS if one.key not in hidden),
-        bulk=BULK if may else (),
+        bulk=acts,
         empty=NOTHING_YET if connected else NOT_CONNECTED,
     )
     if len(terminals) > MOST_CHOICES:

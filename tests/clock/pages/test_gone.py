@@ -82,6 +82,24 @@ async def test_why_says_what_to_do_and_keeping_the_record_settles_it(
     assert rows_of((await bob.get("/clock_transactions?gone=open")).text) == ""
 
 
+async def test_acts_are_offered_for_one_that_left_its_record_before_it_went(database: Database, bob: Browser) -> None:
+    await ada_works(database, "I 08:00, O 17:00")
+    out = await id_of(database, "Mon 17:00")
+    left = {"host_attendance_id": None, "edited_record_id": await record_id(database), "import_outcome": "awaiting"}
+    async with database.transaction() as db:
+        await db.execute(update(Punch).where(Punch.id == out).values(**left))
+    url = "/clock_transactions?outcome=awaiting"
+    assert 'value="settle"' not in (await bob.get(url)).text
+    async with database.transaction() as db:
+        await gone.mark(db, [out], WENT)
+    offered = (await bob.get(url)).text
+    assert 'value="settle"' in offered
+    assert 'value="use"' in offered
+    bulk = {"action": "settle", "id": str(out), "confirmed": "1", "number": "1"}
+    assert (await bob.submit("/clock_transactions/bulk?outcome=awaiting", bulk)).status_code == 303
+    assert 'value="settle"' not in (await bob.get(url)).text
+
+
 async def test_the_dashboard_counts_those_that_wait_for_a_person(database: Database, bob: Browser) -> None:
     await ada_works(database, "I 08:00, O 17:00")
     out = await id_of(database, "Mon 17:00")
