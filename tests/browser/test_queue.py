@@ -15,6 +15,7 @@ from app.db.session import Database
 from tests.browser.conftest import Portal, SignedIn
 from tests.browser.in_database import in_database
 from tests.browser.test_flows import add_person
+from tests.chromium import violations
 
 pytestmark = pytest.mark.browser
 FOCUSED_ROW = "document.activeElement.closest('tbody tr')?.querySelector('a[data-drawer]').innerText ?? null"
@@ -201,6 +202,18 @@ def test_all_in_the_filter_is_offered_only_while_the_filter_has_more(page_of: Si
     page.locator("[data-bulk-page]").check()
     page.locator("[data-bulk-page]").uncheck()
     expect(bar.locator("[data-bulk-count]")).to_have_text("All 10,000 or more in this filter:")
+
+
+def test_wherever_one_scrolls_to_what_the_bar_leaves_in_sight_can_be_pressed(page_of: SignedIn) -> None:
+    page = page_of("bob", viewport={"width": 1280, "height": 500})
+    page.goto("/clock_employees")
+    page.locator("[data-bulk-item]").nth(1).check()
+    # The heads of page and table lie over the rows, too, and are not what is looked at here.
+    for head in (".shell-top", ".dense thead th"):
+        page.locator(head).evaluate_all("heads => { for (const one of heads) one.style.position = 'static'; }")
+    for place in range(0, 48, 4):
+        page.evaluate("top => scrollTo(0, top)", 200 + place)
+        assert violations(page, ["target-size"]) == [], place
 
 
 def test_a_link_that_is_reached_by_keyboard_is_clear_of_the_bar(page_of: SignedIn) -> None:
