@@ -6,7 +6,7 @@ Exports have connections of their own, so that pages never wait for one. They ar
 
 import csv
 import io
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.dates import PageZone
 from app.db.replica import Readable
 from app.errors import Busy, Invalid
-from app.texts import guarded
+from app.texts import guarded, instant
 from app.web.context import Context
 from app.web.excel.cells import MOST_ROWS, About, cell
 from app.web.excel.workbooks import WorkbookInTheMaking
@@ -97,7 +97,7 @@ def written(source: ExportSource, kind: str, *, marked: bool = False) -> AsyncGe
     Busy and TooManyRows before the first piece."""
     if kind == "xlsx":
         return _workbook(source)
-    return _rows(source, _csv(source.columns, marked=marked) if kind == "csv" else _json_lines(source.columns))
+    return _rows(source, _csv(source, marked=marked) if kind == "csv" else _json_lines(source))
 
 
 def file_name(spec: ListSpec, wanted: ListQuery, today: date) -> str:
@@ -153,7 +153,8 @@ async def _workbook(source: ExportSource) -> AsyncGenerator[bytes]:
             await book.begin(_about(source))
             yield b""
             async for rows in result.partitions():
-                await book.add([[cell(value(row), source.zone.info) for value in values] for row in rows])
+                read = _read(source, rows)
+                await book.add([[cell(value(row), source.zone.info) for value in values] for row in read])
         async for piece in book.pieces():
             yield piece
 
@@ -170,8 +171,13 @@ def _about(source: ExportSource) -> About:
     return About(source.spec.label, [column.label for column in source.columns], lines)
 
 
-def _csv(columns: Sequence[Column], *, marked: bool = False) -> Callable[[Sequence[Any]], bytes]:
-    values = [column.value for column in columns]
+def _read(source: ExportSource, rows: Sequence[Any]) -> Iterable[Any]:
+    """What the columns take their values from."""
+    return map(source.spec.cells, rows) if source.spec.cells else rows
+
+
+def _csv(source: ExportSource, *, marked: bool = False) -> Callable[[Sequence[Any]], bytes]:
+    values = [column.value for column in source.columns]
 
     def write(rows: Sequence[Any]) -> bytes:
         buffer = io.StringIO()
@@ -179,35 +185,31 @@ def _csv(columns: Sequence[Column], *, marked: bool = False) -> Callable[[Sequen
         if not rows and marked:
             buffer.write(BYTE_ORDER_MARK)
         if not rows:
-            writer.writerow([guarded(column.label) for column in columns])
-        writer.writerows([[_cell(value(row)) for value in values] for row in rows])
+            writer.writerow([guarded(column.label) for column in source.columns])
+        # The usual ones first: a file has millions of them. None is an empty cell.
+        writer.writerows(
+            [one if (one := value(row)) is None or type(one) is int else _cell(one) for value in values]
+            for row in _read(source, rows)
+        )
         return buffer.getvalue().encode()
 
     return write
 
 
-def _json_lines(columns: Sequence[Column]) -> Callable[[Sequence[Any]], bytes]:
-    values = [(column.key, column.value) for column in columns]
+def _json_lines(source: ExportSource) -> Callable[[Sequence[Any]], bytes]:
+    values = [(column.key, column.value) for column in source.columns]
 
     def write(rows: Sequence[Any]) -> bytes:
-        return _JSON.encode_lines([{key: value(row) for key, value in values} for row in rows])
+        return _JSON.encode_lines([{key: value(row) for key, value in values} for row in _read(source, rows)])
 
     return write
 
 
 def _cell(value: Any) -> Any:
-    """The most frequent kinds first: a file has millions of cells."""
-    kind = type(value)
-    if kind is str:
+    if type(value) is str:
         return guarded(value)
-    if value is None:
-        return ""
-    return value if kind is int else _seldom(value)
-
-
-def _seldom(value: Any) -> Any:
     if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if value.tzinfo else value.isoformat()
+        return instant(value) if value.tzinfo else value.isoformat()
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, (list, tuple)):

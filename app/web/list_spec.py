@@ -197,7 +197,7 @@ class ListSpec:
     descends. `today` is the day in the zone of the list's days; a list with a filter of days needs it to offer periods.
     `days` are the days that the whole list is about, for any filters. `sorts_many` are the columns by which the list
     can still be sorted when it has more rows than are counted, because an index has that order; empty means all
-    columns."""
+    columns. `cells`, where the columns share much reading, turns a row into what their `value` takes in an export."""
 
     name: str
     label: str
@@ -213,6 +213,7 @@ class ListSpec:
     days: Days | None = None
     exports: tuple[ExportKind, ...] = EXPORTS
     sorts_many: tuple[str, ...] = ()
+    cells: Callable[[Any], Any] | None = None
 
     def orders(self) -> dict[str, SQLColumnExpression[Any]]:
         return {column.key: column.order for column in self.columns if column.order is not None}

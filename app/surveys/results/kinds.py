@@ -22,11 +22,12 @@ OUTCOME_WORDS = {"agreed": "Agree", "declined": "Disagree", "withdrawn": "Withdr
 
 @dataclass(frozen=True, slots=True)
 class AnswerColumn:
-    """One column of a table. `read` gets the answer (None for none) and the outcome of the response."""
+    """One column of a table. `read` gets the answer (None for none) and the outcome of the response; without it the answer is
+    the value."""
 
     key: str
     label: str
-    read: Callable[[Any, str], Any]
+    read: Callable[[Any, str], Any] | None = None
 
 
 def choices(question: AskedQuestion) -> tuple[str, ...]:
@@ -74,7 +75,7 @@ def columns(question: AskedQuestion) -> tuple[AnswerColumn, ...]:
             return (AnswerColumn(key, label, _day),)
         case "scale" if counted := numbers(question):
             return (AnswerColumn(key, label, partial(_counted, counted)),)
-    return (AnswerColumn(key, label, _as_it_is),)
+    return (AnswerColumn(key, label),)
 
 
 def _decision(_: Any, outcome: str) -> Any:
@@ -87,7 +88,11 @@ def _tick(option: str, value: Any, _: str) -> int | None:
 
 
 def _cell(row: str, value: Any, _: str) -> str | None:
-    return next((one.choice for one in value or () if one.row == row), None)
+    for one in value or ():
+        if one.row == row:
+            choice: str = one.choice
+            return choice
+    return None
 
 
 def _day(value: Any, _: str) -> date | None:
@@ -96,7 +101,3 @@ def _day(value: Any, _: str) -> date | None:
 
 def _counted(numbers_: Mapping[str, Decimal], value: Any, _: str) -> Any:
     return numbers_.get(value, value)
-
-
-def _as_it_is(value: Any, _: str) -> Any:
-    return value

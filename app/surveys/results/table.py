@@ -4,7 +4,7 @@ A column belongs to the id of its question, which never changes. So the table of
 question that was in all of them, with its newest words.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -66,16 +66,24 @@ class _Answers(msgspec.Struct, gc=False):
 
 
 _READER = msgspec.json.Decoder(_Answers)
-_Said = tuple[Mapping[str, Any], str]
+Cells = list[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """`key` is its name in JSON Lines. `value` takes a row of ROWS."""
+    """`key` is its name in JSON Lines."""
 
     key: str
     label: str
-    value: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`cells` turns a row of ROWS into its values, in the order of `columns`: all at once, since a file has millions of
+    them."""
+
+    columns: tuple[TableColumn, ...]
+    cells: Callable[[Any], Cells]
 
 
 async def asked_of_people(db: AsyncSession, survey: UUID, version: int | None) -> tuple[AskedQuestion, ...]:
@@ -107,54 +115,28 @@ def _with(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     return (*known, *(one for one in more if one not in known))
 
 
-def columns(
-    questions: Sequence[AskedQuestion], keys: KeyRing, workspace: str, *, on_platform: bool
-) -> tuple[TableColumn, ...]:
-    """The columns of the questions, then who answered, when and how. Texts are opened row by row; those of erased
-    people are empty."""
-    answers = _reader(keys, workspace)
-    asked = [
-        TableColumn(one.key, one.label, _value(question, one, answers))
-        for question in questions
-        for one in kinds.columns(question)
-    ]
-    return tuple(_told_apart((*asked, *(one for one in _PERSON if on_platform or one.key != "workspace"), *_RESPONSE)))
+def of(questions: Sequence[AskedQuestion], keys: KeyRing, workspace: str, *, on_platform: bool) -> Table:
+    """The columns of the questions, then who answered, when and how. Texts are opened row by row; those of erased people
+    are empty."""
+    asked = [(question, one) for question in questions for one in kinds.columns(question)]
+    columns = (*(TableColumn(one.key, one.label) for _, one in asked), *_person(on_platform=on_platform), *_RESPONSE)
+    reads = [(str(question.key), one.read) for question, one in asked]
 
+    def cells(row: Any) -> Cells:
+        found, outcome = _READER.decode(row.entry).answers, row.outcome
+        said: dict[str, Any] = {one.question: one.value for one in found}
+        if row.has_text:
+            texts = responses.opened(keys, workspace, row).texts
+            said = {key: texts.get(key) if value is None else value for key, value in said.items()}
+        answers = [read(said.get(key), outcome) if read else said.get(key) for key, read in reads]
+        erased = row.erased_at is not None
+        person = [responses.name_of(row), *((None,) * 3 if erased else (row.email, row.user_type, row.department))]
+        if on_platform:
+            person.append(None if erased else row.workspace_name)
+        first_shown = None if erased else row.first_shown_at
+        return [*answers, *person, row.version, row.language, first_shown, row.recorded_at, outcome, row.row_hash.hex()]
 
-def _reader(keys: KeyRing, workspace: str) -> Callable[[Any], _Said]:
-    """The answers of a row by question id, and its outcome. All columns of a row share one reading."""
-    last: Any = None
-    said: _Said = {}, ""
-
-    def answers(row: Any) -> _Said:
-        nonlocal last, said
-        if row is not last:
-            texts = responses.opened(keys, workspace, row).texts if row.has_text else {}
-            found = _READER.decode(row.entry).answers
-            values = {one.question: texts.get(one.question) if one.value is None else one.value for one in found}
-            last, said = row, (values, row.outcome)
-        return said
-
-    return answers
-
-
-def _value(
-    question: AskedQuestion, column: kinds.AnswerColumn, answers: Callable[[Any], _Said]
-) -> Callable[[Any], Any]:
-    key, read = str(question.key), column.read
-
-    def value(row: Any) -> Any:
-        found, outcome = answers(row)
-        return read(found.get(key), outcome)
-
-    return value
-
-
-def _unless_erased(name: str) -> Callable[[Any], Any]:
-    def value(row: Any) -> Any:
-        return getattr(row, name) if row.erased_at is None else None
-
-    return value
+    return Table(tuple(_told_apart(columns)), cells)
 
 
 def _told_apart(columns_: Iterable[TableColumn]) -> Iterable[TableColumn]:
@@ -165,19 +147,24 @@ def _told_apart(columns_: Iterable[TableColumn]) -> Iterable[TableColumn]:
         yield one if number == 1 else replace(one, label=f"{one.label} ({number})")
 
 
-_PERSON = (
-    TableColumn("person", "Person", responses.name_of),
-    TableColumn("email", "E-mail", _unless_erased("email")),
-    TableColumn("user_type", "User type (today)", _unless_erased("user_type")),
-    TableColumn("department", "Department (today)", _unless_erased("department")),
-    TableColumn("workspace", "Workspace", _unless_erased("workspace_name")),
-)
 RECORDED_AT = "recorded_at"
+
+
+def _person(*, on_platform: bool) -> tuple[TableColumn, ...]:
+    every = (
+        TableColumn("person", "Person"),
+        TableColumn("email", "E-mail"),
+        TableColumn("user_type", "User type (today)"),
+        TableColumn("department", "Department (today)"),
+    )
+    return (*every, TableColumn("workspace", "Workspace")) if on_platform else every
+
+
 _RESPONSE = (
-    TableColumn("version", "Version", lambda row: row.version),
-    TableColumn("language", "Language", lambda row: row.language),
-    TableColumn("first_shown_at", "First shown", _unless_erased("first_shown_at")),
-    TableColumn(RECORDED_AT, "Recorded", lambda row: row.recorded_at),
-    TableColumn("outcome", "Outcome", lambda row: row.outcome),
-    TableColumn("receipt", "Receipt", lambda row: row.row_hash.hex()),
+    TableColumn("version", "Version"),
+    TableColumn("language", "Language"),
+    TableColumn("first_shown_at", "First shown"),
+    TableColumn(RECORDED_AT, "Recorded"),
+    TableColumn("outcome", "Outcome"),
+    TableColumn("receipt", "Receipt"),
 )

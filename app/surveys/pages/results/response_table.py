@@ -1,6 +1,7 @@
 """The table of one survey's responses as a list that app.web.exports writes: the filters of Responses, a column for each question."""
 
 from dataclasses import replace
+from operator import itemgetter
 
 from app.errors import Invalid, NotFound
 from app.secrets import KeyRing
@@ -42,8 +43,9 @@ def listed(
     spec: ListSpec, questions: tuple[AskedQuestion, ...], keys: KeyRing, workspace: str, *, on_platform: bool
 ) -> ListSpec:
     """`spec` with the columns of the table, oldest response first."""
+    made = table.of(questions, keys, workspace, on_platform=on_platform)
     columns = tuple(
-        Column(one.key, one.label, one.value, Response.recorded_at if one.key == RECORDED_AT else None)
-        for one in table.columns(questions, keys, workspace, on_platform=on_platform)
+        Column(one.key, one.label, itemgetter(place), Response.recorded_at if one.key == RECORDED_AT else None)
+        for place, one in enumerate(made.columns)
     )
-    return replace(spec, name=NAME, columns=columns, sort=RECORDED_AT)
+    return replace(spec, name=NAME, columns=columns, sort=RECORDED_AT, cells=made.cells)
