@@ -33,9 +33,9 @@ class Repeat:
     @property
     def sentence(self) -> str:
         """“Every month from Tue 1 Dec 2026 on, each time for 7 days, 6 times”."""
-        pace = f"Every {count(self.days or 0, 'day', 'days')}" if self.every == "days" else f"Every {self.every}"
+        pace = self.every if self.every != "days" else "day" if self.days == 1 else f"{self.days} days"
         times = "" if self.times is None else f", {count(self.times, 'time', 'times')}"
-        return f"{pace} from {day_words(self.starts_on, None)} on, each time for {count(self.open_days, 'day', 'days')}{times}"
+        return f"Every {pace} from {day_words(self.starts_on, None)} on, each time for {count(self.open_days, 'day', 'days')}{times}"
 
 
 def problems(repeat: Repeat) -> Iterator[FieldError]:
@@ -46,8 +46,8 @@ def problems(repeat: Repeat) -> Iterator[FieldError]:
     yield from _between("repeat.times", repeat.times, TIMES, "times")
     longest = _SHORTEST.get(repeat.every, repeat.days or 1)
     if not 1 <= repeat.open_days <= longest:
-        days = count(longest, "day", "days")
-        yield FieldError("repeat.open_days", f"Give 1 to {days}: a round ends before the next one opens.")
+        days = "1 day" if longest == 1 else f"1 to {longest} days"
+        yield FieldError("repeat.open_days", f"Give {days}: a round ends before the next one opens.")
     first, last = YEARS
     if not first <= repeat.starts_on.year <= last:
         yield FieldError("repeat.starts_on", f"Give a day in the years {first} to {last}.")

@@ -191,6 +191,13 @@ def test_a_rule_in_words() -> None:
         "Every month from Tue 1 Dec 2026 on, each time for 7 days, 6 times"
     )
     assert every("days", "2026-12-01", days=10).sentence == "Every 10 days from Tue 1 Dec 2026 on, each time for 1 day"
+    assert every("days", "2026-12-01", days=1).sentence == "Every day from Tue 1 Dec 2026 on, each time for 1 day"
+
+
+@pytest.mark.parametrize(("days", "told"), [(1, "Give 1 day:"), (2, "Give 1 to 2 days:")])
+def test_how_long_a_round_may_be_open_in_words(days: int, told: str) -> None:
+    (problem,) = repeats.problems(every("days", "2026-12-01", days=days, open_days=days + 1))
+    assert problem.message == f"{told} a round ends before the next one opens."
 
 
 @given(REPEATS)
