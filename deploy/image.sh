@@ -25,13 +25,16 @@ done
 
 stored() { buildah --root "$folder/images" --runroot "$folder/run" --storage-driver vfs "$@"; }
 
-# What starts here sees the variables of the caller that are named MUSTER_…, and no other.
+# What starts here sees the variables of the caller that are named MUSTER_…, and no other. They come in a file that its user alone
+# reads: buildah takes no names without values, and every user of this machine sees arguments.
 run() {
     container=$(stored from --pull-never "$image")
-    trap 'stored rm "$container" >/dev/null' EXIT
-    settings=$(env | sed -n 's/^\(MUSTER_[A-Z_]*\)=.*/--env \1/p')
-    # shellcheck disable=SC2086 # one word each
-    stored run --isolation chroot --user muster $settings "$container" -- "$@"
+    settings=$(mktemp)
+    trap 'rm -f "$settings"; stored rm "$container" >/dev/null' EXIT
+    export -p | grep '^export MUSTER_' >"$settings" || true
+    chown 10001 "$settings"
+    stored run --isolation chroot --user muster --volume "$settings:/run/muster.env:ro" "$container" -- \
+        sh -c '. /run/muster.env && exec "$@"' sh "$@"
 }
 
 make_base() {

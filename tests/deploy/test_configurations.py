@@ -1,5 +1,6 @@
 """What lies in `deploy/` besides the proxies: units that systemd takes, a compose file that fits the portal, one recipe of the image."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -105,6 +106,31 @@ def test_there_is_one_recipe_of_the_image() -> None:
     script = (DEPLOY / "image.sh").read_text()
     assert '--build-arg "BASE=$base"' in script
     assert not re.search(r"(?m)^\s*stored (run|copy|config)", script.partition("make_base()")[2])
+
+
+# Stands for buildah: shows its arguments, runs the command with what the mounted file says, and leaves the rest.
+BUILDAH = """#!/bin/sh
+case "$*" in *" from "*) echo made; exit ;; *" rm "*) exit ;; esac
+echo "$@"
+while [ "$1" != -- ]; do case "$1" in *:/run/muster.env:ro) mounted=${1%%:*} ;; esac; shift; done
+shift 5
+env -i PATH="$PATH" sh -c ". $mounted"'; exec "$@"' sh "$@"
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="buildah in chroot isolation needs root")
+def test_the_image_is_run_with_the_settings_of_the_caller_and_no_argument_holds_them(tmp_path: Path) -> None:
+    for name, content in {"buildah": BUILDAH, "debootstrap": ""}.items():
+        (tmp_path / name).write_text(content)
+        (tmp_path / name).chmod(0o755)
+    given = {"MUSTER_SECRET_KEYS": "k1:it's $HOME", "OTHER": "other", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = [str(DEPLOY / "image.sh"), str(tmp_path / "images"), "--run", "env"]
+    arguments, _, seen = subprocess.run(
+        command, env=given, capture_output=True, text=True, check=True
+    ).stdout.partition("\n")
+    assert "MUSTER_SECRET_KEYS=k1:it's $HOME" in seen.splitlines()
+    assert "OTHER=" not in seen
+    assert "k1:" not in arguments
 
 
 @pytest.mark.parametrize("script", sorted(DEPLOY.rglob("*.sh")), ids=lambda script: script.name)
