@@ -421,9 +421,10 @@ class ImportedRecord(Base):
 
 
 class Rejudging(Base):
-    """A change of the rules (`terminal_sn` is null) or of one terminal, until all punches that it concerns were judged again. They are
-    marked from the newest to the oldest: `reached_day`, `reached_at` and `reached_id` are the place of the last that was, `marked` and
-    `judged` say how many, and `total` is how many there were when the first import began with it."""
+    """A change of the rules (`terminal_sn` is null) or of one terminal, until all punches that it concerns were judged again, from the
+    newest to the oldest: `reached_day`, `reached_at` and `reached_id` are the place of the last that was, `judged` says how many, and
+    `total` is how many there were when the first import began with it. `marked` is the same for workers of the version before, which
+    mark the punches first."""
 
     __tablename__ = "clock_rejudgings"
     __table_args__ = (Index("clock_rejudgings_open", "id", postgresql_where=text("finished_at IS NULL")),)

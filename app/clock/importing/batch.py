@@ -7,7 +7,7 @@ meanwhile keeps its mark.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -59,14 +59,23 @@ class ImportCounts:
 
 
 async def import_batch(
-    db: AsyncSession, codes: Sequence[str], now: datetime, newest_found: int = 0, owners: Owners | None = None
+    db: AsyncSession,
+    codes: Sequence[str],
+    now: datetime,
+    *,
+    newest_found: int = 0,
+    owners: Owners | None = None,
+    instants: Mapping[str, Sequence[datetime]] | None = None,
 ) -> ImportCounts:
-    """Judges what is due of these codes and writes what it comes to; `newer` are punches above `newest_found`. Raises
-    OwnersChangedError."""
+    """Judges what is due of these codes and writes what it comes to; with `instants` the punches at these, marked or not. `newer` are
+    punches above `newest_found`. Not complete where a change holds the import back. Raises OwnersChangedError."""
     result = ImportCounts()
     creates: list[CreateRecord] = []
     judgements: list[tuple[Facts, Judgement, dict[int, int]]] = []
-    for facts in await _due(db, codes, now, owners):
+    due = await _due(db, codes, now, owners, instants)
+    if due is None:
+        return ImportCounts(complete=False)
+    for facts in due:
         judgement = judge(facts.case)
         places = {one.key: len(creates) + place for place, one in enumerate(judgement.creates)}
         creates += judgement.creates
@@ -124,19 +133,29 @@ async def database_time(db: AsyncSession) -> datetime:
 async def rehearse_batch(db: AsyncSession, codes: Sequence[str], now: datetime) -> ImportCounts:
     """As `import_batch`, but writes nothing."""
     result = ImportCounts()
-    for facts in await _due(db, codes, now):
+    for facts in await _due(db, codes, now) or ():
         result.add(_counted(judge(facts.case), newest_found=0))
     return result
 
 
-async def _due(db: AsyncSession, codes: Sequence[str], now: datetime, owners: Owners | None = None) -> list[Facts]:
-    """Locks the people first: a later change marks its punches again. Nothing is due while a change holds the import back. The
-    zone is read before this check, so that it is the zone that the punches have."""
+async def _due(
+    db: AsyncSession,
+    codes: Sequence[str],
+    now: datetime,
+    owners: Owners | None = None,
+    instants: Mapping[str, Sequence[datetime]] | None = None,
+) -> list[Facts] | None:
+    """Locks the people first: a later change marks its punches again. None while a change holds the import back. The zone is read before
+    this check, so that it is the zone that the punches have."""
     held = owners or await held_owners(db, codes)
     world = await import_rows.read_world(db, now)
     if not await changes.may_judge(db):
-        return []
-    return await near(db, world, held, await import_rows.due_instants(db, codes, now), now)
+        return None
+    if instants is None:
+        wanted: Mapping[str, Sequence[datetime]] = await import_rows.due_instants(db, codes, now)
+    else:
+        wanted = {code: instants[code] for code in codes}
+    return await near(db, world, held, wanted, now)
 
 
 async def _store(

@@ -23,6 +23,7 @@ from app.clock.importing.owners import OwnersChangedError, read_owners
 from app.clock.mirror import gone, rezoning
 from app.clock.pairing.inputs import PairingEmployee
 from app.clock.punches import changes, daily_totals, rebinding, rejudging
+from app.clock.punches.rejudging import RejudgedSlice
 from app.faults import described
 from app.problems import looking
 
@@ -87,13 +88,26 @@ async def _import_all(open_transaction: Open, now: datetime | None, progress: Pr
     while await _with_retries(open_transaction, rebinding.mark_slice, given_up=False):
         pass
     total = await import_marked(open_transaction, now=now, progress=progress)
-    while total.complete and (due_by := await _with_retries(open_transaction, _mark_slice, None)):
-        judged = await import_marked(open_transaction, now=max(now or due_by, due_by), progress=progress)
+    while total.complete and (part := await _with_retries(open_transaction, _next_slice, None)):
+        judged = await _judge_slice(open_transaction, part, now, progress)
         # As above. A slice is done with its days, except for the last one.
         await daily_totals.roll_up_in(open_transaction)
         total.add(judged)
         total.complete = judged.complete
     return total
+
+
+async def _judge_slice(
+    open_transaction: Open, part: RejudgedSlice, now: datetime | None, progress: Progress | None
+) -> ImportCounts:
+    """Not complete where a batch of it was left out: the next import begins with this slice again."""
+    due = [(code, len(instants)) for code, instants in sorted(part.instants.items())]
+    work = _Work(open_transaction, max(now or part.now, part.now), progress, of=sum(waiting for _, waiting in due))
+    judged = await work.judge(due, partial(import_batch, instants=part.instants))
+    judged.complete = judged.complete and not work.left_out
+    if judged.complete:
+        await _with_retries(open_transaction, partial(rejudging.end_slice, part=part), None)
+    return judged
 
 
 async def import_marked(
@@ -122,9 +136,8 @@ async def rehearse(
     return await _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due)).judge(due, rehearse_batch)
 
 
-async def _mark_slice(db: AsyncSession) -> datetime | None:
-    """Punches that are marked while a change holds the import back would count as judged."""
-    return None if await changes.what_holds_back(db) else await rejudging.mark_slice(db)
+async def _next_slice(db: AsyncSession) -> RejudgedSlice | None:
+    return None if await changes.what_holds_back(db) else await rejudging.next_slice(db)
 
 
 async def _due(open_transaction: Open, now: datetime) -> Due:
@@ -134,13 +147,15 @@ async def _due(open_transaction: Open, now: datetime) -> Due:
 
 @dataclass
 class _Work:
-    """One import under way; `of` is how many punches were due when it began."""
+    """One import under way; `of` is how many punches were due when it began. `left_out`: a batch was not judged, since its owners change
+    all the time or a change holds the import back."""
 
     open_transaction: Open
     now: datetime
     progress: Progress | None
     of: int
     done: int = 0
+    left_out: bool = False
     total: ImportCounts = field(default_factory=ImportCounts)
     telling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -185,7 +200,9 @@ class _Work:
         for codes, waiting in batches:
             if not self.total.complete:
                 return
-            self.total.add(await self._judge_batch(batch, codes))
+            judged = await self._judge_batch(batch, codes)
+            self.left_out = self.left_out or not judged.complete
+            self.total.add(judged)
             await self._goes_on(waiting)
 
     async def _judge_batch(self, batch: Batch, codes: Sequence[str]) -> ImportCounts:

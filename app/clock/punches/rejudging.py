@@ -1,12 +1,14 @@
-"""A change that concerns very many punches: the request leaves a row that says so, and the import marks them slice by slice, newest
-first, and judges each slice before it marks the next.
+"""A change that concerns very many punches: the request leaves a row that says so, and the import judges them slice by slice, newest
+first.
 
 Only punches that were judged and have no record are meant: the import has those that wait for their first judging anyway, and those
-of a record stay. An import that is stopped, or a worker that dies, is followed by one that continues where the row stands.
+of a record stay. They get no mark: to write each of them would cost as much as to judge it, and most keep their outcome. An import
+that is stopped, or a worker that dies, is followed by one that begins again with the slice that was under way.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, exists, func, insert, or_, select, tuple_, update
@@ -14,7 +16,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.clock.models import OwnerChange, OwnerChangeCode, Punch, Rejudging, ZoneChange
-from app.db.among import among
 
 SLICE = 50_000
 _OPEN = Rejudging.finished_at.is_(None)
@@ -49,6 +50,18 @@ _CODES = select(func.jsonb_agg(_SOME_CODES.c.emp_code)).scalar_subquery()
 CHANGES = func.jsonb_build_object("judged", _JUDGED, "zone", _ZONE, "codes", _CODES)
 
 
+@dataclass(frozen=True, slots=True)
+class RejudgedSlice:
+    """Some punches of a change: their instants by code. `behind_id` is where the slice before ended, and `last` is the place of the last
+    punch of this one. `now` is when it was read."""
+
+    change_id: int
+    behind_id: int | None
+    last: tuple[date, datetime, int]
+    instants: Mapping[str, Sequence[datetime]]
+    now: datetime
+
+
 def is_joined() -> ColumnElement[bool]:
     """True when a later change means the same punches, or all: it judges them by what holds then."""
     later = aliased(Rejudging)
@@ -79,23 +92,19 @@ def awaits(changes: Mapping[str, Any] | None, row: Any) -> bool:
     )
 
 
-async def mark_slice(db: AsyncSession) -> datetime | None:
-    """Marks the next punches of the oldest change. Returns the moment by which they are due; None when no change is left, or where
-    another import is at it.
-
-    What it marked before counts as judged when it is called again, so call it once that was imported.
-    """
+async def next_slice(db: AsyncSession) -> RejudgedSlice | None:
+    """The next punches of the oldest change. None when no change is left, or where another import is just asking."""
     await db.execute(update(Rejudging).where(_OPEN, is_joined()).values(finished_at=func.now()))
     oldest = select(Rejudging).where(_OPEN).order_by(Rejudging.id).limit(1).with_for_update(skip_locked=True)
     while change := await db.scalar(oldest):
-        if await _mark(db, change):
-            return await db.scalar(select(func.clock_timestamp()))
+        if found := await _found(db, change):
+            return found
+        change.finished_at = await db.scalar(select(func.now()))
         await db.flush()
     return None
 
 
-async def _mark(db: AsyncSession, change: Rejudging) -> int:
-    """How many it marked; with none left, the change is over."""
+async def _found(db: AsyncSession, change: Rejudging) -> RejudgedSlice | None:
     meant = [JUDGED_BEFORE]
     if change.terminal_sn is not None:
         meant.append(Punch.terminal_sn == change.terminal_sn)
@@ -104,19 +113,28 @@ async def _mark(db: AsyncSession, change: Rejudging) -> int:
     if change.reached_id is not None:
         meant.append(tuple_(change.reached_day, change.reached_at, change.reached_id) > _PLACE)
     newest_first = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
-    columns = (Punch.id, Punch.local_date, Punch.punched_at_utc)
+    columns = (Punch.local_date, Punch.punched_at_utc, Punch.id, Punch.emp_code)
     found = (await db.execute(select(*columns).where(*meant).order_by(*newest_first).limit(SLICE))).all()
-    change.judged = change.marked
     if not found:
-        change.finished_at = await db.scalar(select(func.now()))
-        return 0
-    change.reached_id, change.reached_day, change.reached_at = found[-1]
-    change.marked += len(found)
-    await _hold_and_mark(db, [one.id for one in found])
-    return len(found)
+        return None
+    instants: dict[str, list[datetime]] = {}
+    for _, at, _, code in found:
+        instants.setdefault(code, []).append(at)
+    day, at, last_id, _ = found[-1]
+    now = (await db.execute(select(func.clock_timestamp()))).scalar_one()
+    return RejudgedSlice(change.id, change.reached_id, (day, at, last_id), instants, now)
 
 
-async def _hold_and_mark(db: AsyncSession, ids: Sequence[int]) -> None:
-    """In the order in which everything else holds punches. One that got a record meanwhile is left."""
-    held = select(Punch.id).where(among(Punch.id, ids), JUDGED_BEFORE).order_by(Punch.id).with_for_update().cte("held")
-    await db.execute(update(Punch).where(Punch.id == held.c.id).values(judge_at=func.clock_timestamp()))
+async def end_slice(db: AsyncSession, part: RejudgedSlice) -> None:
+    """Notes that all of it was judged. Where another import noted it first, or a later change joined this one, nothing is left to note."""
+    day, at, last_id = part.last
+    number = sum(map(len, part.instants.values()))
+    reached = {
+        "reached_day": day,
+        "reached_at": at,
+        "reached_id": last_id,
+        "marked": Rejudging.marked + number,
+        "judged": Rejudging.marked + number,
+    }
+    still = (Rejudging.id == part.change_id, _OPEN, Rejudging.reached_id.is_not_distinct_from(part.behind_id))
+    await db.execute(update(Rejudging).where(*still).values(reached).execution_options(synchronize_session=False))

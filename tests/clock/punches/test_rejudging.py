@@ -1,17 +1,19 @@
-"""Changes of rules and terminals: the request writes one row, and the import judges what they concern, slice by slice."""
+"""Changes of rules and terminals: the request writes one row, and the import judges what they concern, slice by slice. No punch is written
+that keeps its outcome."""
 
 from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import delete, func, select, text
 
 from app.accounts.audit import SYSTEM
 from app.clock.importing import import_due
 from app.clock.mirror import devices
-from app.clock.models import Punch, Rejudging
+from app.clock.models import OwnerChange, Punch, Rejudging
 from app.clock.punches import changes, rejudging
 from app.clock.punches.changes import UnderWay
+from app.clock.punches.rejudging import RejudgedSlice
 from app.clock.settings import write_settings
 from app.db.session import Database
 from tests.clock.mirror_store import FAR
@@ -36,20 +38,25 @@ async def take_singles(database: Database, value: str = "true") -> None:
         await write_settings(db, SYSTEM, {"import_single_punches": value})
 
 
-async def slice_of(database: Database) -> Any:
+async def slice_of(database: Database) -> RejudgedSlice | None:
     async with database.transaction() as db:
-        return await rejudging.mark_slice(db)
+        return await rejudging.next_slice(db)
+
+
+async def judge(database: Database, part: RejudgedSlice | None) -> bool:
+    """Whether all of it was judged."""
+    assert part is not None
+    return (await import_due._judge_slice(partial(database.transaction, "main"), part, FAR, None)).complete
+
+
+def days(part: RejudgedSlice | None) -> list[str]:
+    assert part is not None
+    return sorted(f"{at:%d}" for some in part.instants.values() for at in some)
 
 
 async def told(database: Database) -> list[UnderWay]:
     async with database.transaction() as db:
         return await changes.under_way(db)
-
-
-async def due(database: Database) -> list[str]:
-    async with database.transaction() as db:
-        marked = select(Punch.punched_at_local).where(Punch.judge_at.is_not(None)).order_by(Punch.punched_at_utc)
-        return [f"{at:%d}" for at in await db.scalars(marked)]
 
 
 async def versions(database: Database) -> list[Any]:
@@ -72,12 +79,11 @@ async def test_a_request_that_changes_a_rule_or_a_terminal_writes_no_punch(datab
 async def test_slices_go_from_the_newest_to_the_oldest_and_say_how_far_they_are(database: Database) -> None:
     await take_singles(database)
     assert await told(database) == [UnderWay(None, 0, None)]
-    for marked, judged in ((["22", "29"], 0), (["08", "15"], 2), (["01"], 4)):
-        due_by = await slice_of(database)
-        assert await due(database) == marked
+    for wanted, judged in ((["22", "29"], 0), (["08", "15"], 2), (["01"], 4)):
+        part = await slice_of(database)
+        assert days(part) == wanted
         assert await told(database) == [UnderWay(None, judged, 5)]
-        await import_due.import_marked(partial(database.transaction, "main"), now=max(FAR, due_by))
-        assert await due(database) == []
+        assert await judge(database, part)
     assert await slice_of(database) is None
     assert await told(database) == []
 
@@ -89,6 +95,42 @@ async def test_an_import_judges_all_of_it(database: Database) -> None:
     async with database.transaction() as db:
         assert {word for _, word in await outcomes(db)} == {"imported"}
     assert await told(database) == []
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_punches_that_keep_their_outcome_are_not_written(database: Database) -> None:
+    before = await versions(database)
+    async with database.transaction() as db:
+        await write_settings(db, SYSTEM, {"shift_gap_hours": "6"})
+    await import_all(database)
+    assert await told(database) == []
+    assert await versions(database) == before
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_a_slice_that_a_change_of_owners_holds_back_is_judged_after_it(database: Database) -> None:
+    await take_singles(database)
+    part = await slice_of(database)
+    async with database.transaction() as db:
+        owners = OwnerChange(total=1)
+        db.add(owners)
+    assert not await judge(database, part)
+    async with database.transaction() as db:
+        assert {word for _, word in await outcomes(db)} == {"only_one_punch"}
+        assert await db.scalar(select(Rejudging.reached_id)) is None
+        await db.execute(delete(OwnerChange))
+    await import_all(database)
+    async with database.transaction() as db:
+        assert {word for _, word in await outcomes(db)} == {"imported"}
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_a_slice_that_two_imports_judged_is_counted_once(database: Database) -> None:
+    await take_singles(database)
+    part = await slice_of(database)
+    assert await judge(database, part)
+    assert await judge(database, part)
+    assert await told(database) == [UnderWay(None, 2, 5)]
 
 
 @pytest.mark.usefixtures("five_days")
@@ -134,8 +176,7 @@ async def test_a_terminal_concerns_its_own_punches_alone(database: Database) -> 
     async with database.transaction() as db:
         await devices.set_direction(db, SYSTEM, "T2", "out")
     assert await told(database) == [UnderWay("Side door", 0, None)]
-    await slice_of(database)
-    assert await due(database) == ["02", "03"]
+    assert days(await slice_of(database)) == ["02", "03"]
 
 
 @pytest.mark.usefixtures("five_days")
@@ -149,7 +190,7 @@ async def test_punches_that_wait_for_their_turn_are_known(database: Database) ->
     assert await awaiting() == []
     await take_singles(database)
     assert await awaiting() == ["01", "08", "15", "22", "29"]
-    await slice_of(database)
+    assert await judge(database, await slice_of(database))
     assert await awaiting() == ["01", "08", "15"]
     await import_all(database)
     assert await awaiting() == []
@@ -159,5 +200,5 @@ async def test_punches_that_wait_for_their_turn_are_known(database: Database) ->
 async def test_two_imports_at_once_share_no_slice(database: Database) -> None:
     await take_singles(database)
     async with database.transaction() as db:
-        assert await rejudging.mark_slice(db)
+        assert await rejudging.next_slice(db)
         assert await slice_of(database) is None
