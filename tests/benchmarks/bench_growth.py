@@ -11,7 +11,6 @@ view that asks for a tenth of a year is meant to read its punches, and a job may
 import argparse
 import asyncio
 import statistics
-import tempfile
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -21,7 +20,7 @@ from tests.benchmarks.houses import House, View
 
 MOST = 1.3
 MOST_BARE = 40
-LEAST_ROUNDS, MOST_ROUNDS, SECONDS = 5, 25, 6.0
+LEAST_ROUNDS, MOST_ROUNDS, SECONDS = 3, 25, 4.0
 # Below this, a ratio says nothing.
 FEW_MS = 1.0
 Sides = tuple[House, House]
@@ -83,5 +82,5 @@ if __name__ == "__main__":
     parser.add_argument("--only", nargs="*", default=[], help="views with one of these words in their name")
     parser.add_argument("--kept", type=Path, help="a folder for the databases, which the next run finds filled")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="muster-bench-") as made:
-        asyncio.run(main(given.kept or Path(made), given.punches, given.times, given.only))
+    with houses.folder_of(given.kept) as folder:
+        asyncio.run(main(folder, given.punches, given.times, given.only))

@@ -95,6 +95,11 @@ API = {
 
 async def fill(database: Database, punches: int, first: date = FIRST, more: Mapping[str, str] = NO_MORE) -> None:
     """DAYS days of punches from `first` on. `more` are further columns of a punch, each with its value in SQL over `n` and `at`."""
+    await write(database, punches, first, more)
+    await count(database, first)
+
+
+async def write(database: Database, punches: int, first: date, more: Mapping[str, str]) -> None:
     apart = DAYS * 86400 / punches
     async with database.transaction() as db:
         await connect(db)
@@ -104,6 +109,10 @@ async def fill(database: Database, punches: int, first: date = FIRST, more: Mapp
         given = {"people": PEOPLE, "terminals": TERMINALS, "first": first, "apart": apart, "punches": punches}
         columns, values = ("".join(f", {one}" for one in these) for these in (more, more.values()))
         await db.execute(text(_PUNCHES.format(columns=columns, values=values)), given)
+
+
+async def count(database: Database, first: date) -> None:
+    """The days that were written."""
     async with database.transaction() as db:
         await daily_totals.count_days(db, [first + timedelta(days=n) for n in range(DAYS + 2)])
         # The days of the last sync are not rolled up yet.

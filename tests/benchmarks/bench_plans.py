@@ -9,7 +9,6 @@ for a tenth of a year is meant to read its punches; a list, a page, or a figure 
 
 import argparse
 import asyncio
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,11 +63,11 @@ def tell(told: Path, small: Mapping[str, Measured], large: Mapping[str, Measured
 
 
 async def main(punches: int, times: int, told: Path | None, only: str, kept: Path | None) -> None:
-    with tempfile.TemporaryDirectory(prefix="muster-bench-") as folder:
+    with houses.folder_of(kept) as folder:
         found = []
         for number in (punches, punches * times):
             print(f"{number:,} punches, {number // 5:,} records, {number // 10:,} answers and entries of the audit", flush=True)  # fmt: skip
-            found.append(await measure((kept or Path(folder)) / str(number), number, only))
+            found.append(await measure(folder / str(number), number, only))
         report(*found)
         if told:
             tell(told, *found)

@@ -2,9 +2,10 @@
 APIs, the first bytes of exports, and jobs. bench_plans counts what they read, bench_growth how long they take."""
 
 import asyncio
+import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -155,6 +156,16 @@ class House:
             await preview.preview(db, other, now)
 
 
+@contextmanager
+def folder_of(kept: Path | None) -> Iterator[Path]:
+    """The folder of the houses: one that stays, or one for this run."""
+    with tempfile.TemporaryDirectory(prefix="muster-bench-") as made:
+        Path(made).chmod(
+            0o755
+        )  # else the server's own user, who can't reach it, puts the rows elsewhere, and leaves them there
+        yield kept or Path(made)
+
+
 @asynccontextmanager
 async def opened(folder: Path, punches: int) -> AsyncIterator[House]:
     """The house in this folder; where the folder is empty, it is filled first."""
@@ -184,7 +195,7 @@ async def _filled(cluster: embedded.EmbeddedCluster, punches: int) -> str:
         async with database.transaction() as db:
             most = await db.scalar(text("SELECT s.uid::text FROM surveys s ORDER BY s.id LIMIT 1"))
         if most is None:
-            most = await full_house.fill(database, punches, datetime.now(UTC).date())
+            most = await full_house.fill(database, owner, punches, datetime.now(UTC).date())
             async with database.transaction() as db:
                 await bench_lists.person(db)
         async with database.transaction() as db:
