@@ -97,7 +97,7 @@ class TestCluster:
         return self.clone("template0")
 
     def drop(self, urls: DatabaseUrls) -> None:
-        """Drop a clone, whoever is still connected to it."""
+        """Drop a clone, even if somebody is still connected to it."""
         self._drop(urlsplit(urls.owner).path.removeprefix("/"))
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class TestCluster:
         migrate(self._urls(draft).owner)
         self._admin.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", [draft])
         self._execute("ALTER DATABASE {} RENAME TO {}", draft, template)
-        # Nobody can connect, so nobody keeps it from being copied.
+        # No client can connect, so it can always be copied.
         self._execute("ALTER DATABASE {} ALLOW_CONNECTIONS false", template)
 
     def _drop_outdated(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What no keyboard types, and what no browser sends: values, bodies and headers, one of each kind that once broke something, or that a
+"""Input that neither keyboards nor browsers send: values, bodies and headers, one of each kind that once broke something, or that a
 parser, Python or PostgreSQL has an edge at."""
 
 import json
@@ -6,7 +6,7 @@ from typing import Any
 
 NUL, LONG, NO_TEXT, DIGIT = "NUL", "long", "no UTF-8, and half a surrogate pair", "a digit that is no number"
 FIRST, LAST, DIGITS, SIGNS = "the first day", "the last day", "more digits than int takes", "signs"
-NOBODY, BLANKS = "a uuid of nobody", "blanks"
+UNKNOWN, BLANKS = "a uuid of no row", "blanks"
 VALUES: dict[str, bytes] = {
     NUL: b"7\x00",
     LONG: b"x " * 5000,
@@ -24,12 +24,12 @@ VALUES: dict[str, bytes] = {
     "the last minute": b"9999-12-31T23:59",
     SIGNS: "%_\\'\"[]{}<b>;--\r\nSet-Cookie: a=b\u202e".encode(),
     "no address": b"http://[::1",
-    NOBODY: b"00000000-0000-4000-8000-000000000000",
+    UNKNOWN: b"00000000-0000-4000-8000-000000000000",
     "an id by hand": "#①".encode(),
 }
 # What differs for a filter of a page, for a parameter that a program sends, for a part of an address, for a header, and for what is
 # only compared.
-OF_QUERIES = (NUL, LONG, BLANKS, DIGIT, DIGITS, "beyond integer", FIRST, LAST, SIGNS, NOBODY)
+OF_QUERIES = (NUL, LONG, BLANKS, DIGIT, DIGITS, "beyond integer", FIRST, LAST, SIGNS, UNKNOWN)
 OF_PARAMETERS = (*OF_QUERIES, NO_TEXT, "beyond bigint", "negative", "before the first instant")
 OF_ADDRESSES = (NUL, NO_TEXT, DIGITS)
 OF_HEADERS = (LONG, NO_TEXT, DIGIT, SIGNS, "no address", BLANKS)
@@ -55,7 +55,7 @@ BODIES: dict[str, tuple[str, bytes]] = {
     "an absurd type": ("absurd", b"name=Ada"),
     "no type": ("", b"name=Ada"),
     "broken percents": ("application/x-www-form-urlencoded", b"%zz=%&&==&%00=%ff"),
-    "an encoding that nobody knows": ("application/x-www-form-urlencoded; charset=nonsense", b"name=\xff"),
+    "an unknown encoding": ("application/x-www-form-urlencoded; charset=nonsense", b"name=\xff"),
     "so many fields": ("application/x-www-form-urlencoded", b"&".join([b"name=a"] * 20_000)),
     "too much": ("application/x-www-form-urlencoded", b"name=" + b"a" * (11 * 1024 * 1024)),
     "parts without a boundary": ("multipart/form-data", b"name=Ada"),
@@ -64,7 +64,7 @@ BODIES: dict[str, tuple[str, bytes]] = {
     "a part that breaks off": (_PARTS, _part(b"Ada")[1][:-9]),
     "a part without a name": _part(b"Ada", "form-data"),
     "a part that is no text": _part(b"\xff"),
-    "a part in an encoding that nobody knows": _part(b"Ada", more="Content-Type: text/plain; charset=nonsense\r\n"),
+    "a part in an unknown encoding": _part(b"Ada", more="Content-Type: text/plain; charset=nonsense\r\n"),
     "so many parts": (_PARTS, _part(b"a")[1].replace(b"--xx--\r\n", b"") * 2000 + b"--xx--\r\n"),
     "a file as text": _file("name"),
     "a file as token": _file("csrf_token"),
@@ -84,7 +84,7 @@ HEADERS = (
 JSON_VALUES = (
     "null", "true", "[]", "{}", '""', '"\\u0000"', '"\\ud800"', "0", "-1", "9223372036854775808", "1" + "0" * 400, "1.5",
     "1e999", "NaN", '"①"', f'"{"x" * 60_000}"', "[" * 400 + "]" * 400, '"9999-12-31"', "[null, 1, []]", '{"question": 1}',
-    '[{"question": "1", "value": {}}]', f'[{{"question": "{VALUES[NOBODY].decode()}", "value": [1, "a\\u0000"]}}]',
+    '[{"question": "1", "value": {}}]', f'[{{"question": "{VALUES[UNKNOWN].decode()}", "value": [1, "a\\u0000"]}}]',
 )  # fmt: skip
 JSON_BODIES = (
     b"", b" ", b"[]", b"null", b'"', b"{", b"\xff", b"\xef\xbb\xbf{}", b'{"a": 1, "a": 2}', b'{"\xff": 1}',

@@ -37,7 +37,7 @@ class RenderedForm:
         return [(one.name, one.sent) for one in self.controls if one.sent is not None]
 
     def untouched(self) -> dict[str, str | list[str]]:
-        """As a browser sends it when nobody types anything; several of one name are a list."""
+        """As a browser sends it when nothing is typed; several of one name are a list."""
         sent: dict[str, list[str]] = {}
         for one in self.controls:
             if one.untouched is not None:

@@ -86,6 +86,6 @@ def forget(eraser: psycopg.Connection) -> None:
     """Ends the connections of everybody else and puts the rows back."""
     eraser.execute(_OTHERS_OUT, [KEPT])
     for (large,) in eraser.execute("SELECT seed.forget()::text").fetchall():
-        # Nobody else does it here: each test after this one would look through what is left of the rows.
+        # This is the only place that does it: each test after this one would look through what is left of the rows.
         space, _, name = large.rpartition(".")
         eraser.execute(sql.SQL("VACUUM {}").format(sql.Identifier(*filter(None, (space, name)))))

@@ -16,7 +16,7 @@ _TAKE_NOTHING = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))
 
 
 class SilentLine:
-    """`url` is the database behind this line. While `silent` is set nothing passes, and nobody is told. After `switch_off` not even the
+    """`url` is the database behind this line. While `silent` is set nothing passes, and no side is told. After `switch_off` not even the
     system confirms that something came, as with a machine without power; that lasts."""
 
     def __init__(self, url: str) -> None:

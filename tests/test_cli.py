@@ -145,7 +145,7 @@ async def test_a_token_is_printed_once_and_kept_as_a_hash(muster: CommandLine, d
     assert len(plain.out.splitlines()) == 1
 
 
-async def test_a_token_for_nobody_here_is_refused(muster: CommandLine) -> None:
+async def test_a_token_for_an_unknown_person_is_refused(muster: CommandLine) -> None:
     assert "nobody@example.org" in (await muster("token:create", "nobody@example.org", "--scope", "me")).refusal
     assert (await muster("token:create", "eve@example.org", "--scope", "me")).code == 1, "Eve is Globex's"
     ended = await muster("token:create", "eve@example.org", "--scope", "me", "--workspace", "globex")

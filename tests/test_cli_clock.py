@@ -310,7 +310,7 @@ async def test_rotation_seals_everything_with_the_first_key_and_can_be_run_again
     assert (await muster("secrets:rotate", "--json", **both)).json["rotated"] == 0
     assert (await muster("clock:sync", "--resource", "areas", MUSTER_SECRET_KEYS=new)).code == 0
     found = await sealed.examine(database, KeyRing.from_text(old))
-    assert found.broken, "the old key opens nothing any more"
+    assert found.broken, "the old key no longer opens anything"
 
 
 @pytest.mark.usefixtures("connected")
@@ -323,7 +323,7 @@ async def test_a_secret_that_no_key_opens_is_named_and_the_others_are_rotated(
 
 
 def test_every_sealed_column_is_known_to_the_rotation() -> None:
-    """Whoever seals something names its place; the places in the source are compared with the list."""
+    """Code that seals something names its place; the places in the source are compared with the list."""
 
     root = Path(__file__).parents[1] / "app"
     places = set()

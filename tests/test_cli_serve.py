@@ -240,7 +240,7 @@ class Visitors:
         self.port, self.answered, self.told, self.failed = port, 0, 0, list[str]()
 
     async def go_on(self) -> None:
-        """Until nobody takes connections any more: a proxy then asks the other process."""
+        """Until the socket no longer takes connections: a proxy then asks the other process."""
         while True:
             try:
                 reader, writer = await asyncio.open_connection("127.0.0.1", self.port)

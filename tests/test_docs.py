@@ -238,7 +238,7 @@ def is_in_help(target: str) -> bool:
 
 
 def test_every_link_to_help_leads_to_a_heading() -> None:
-    """Whoever renames a heading learns here which page of the portal leads to it."""
+    """A person who renames a heading learns here which page of the portal leads to it."""
     given = [
         (target, more)
         for path in (ROOT / "templates").rglob("*.html")

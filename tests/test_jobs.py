@@ -1,4 +1,4 @@
-"""Jobs: asked for in a transaction, run by whoever claims them, taken up again when their worker died."""
+"""Jobs: asked for in a transaction, run by the worker that claims them, taken up again when their worker died."""
 
 import asyncio
 import contextlib
@@ -142,7 +142,7 @@ async def test_a_job_whose_wake_up_got_lost_is_found_at_the_next_look(parts: Par
     async with worker(parts, ran):
         await until(lambda: is_alive(parts.database))
         async with parts.database.shared_transaction() as db:
-            # Written behind the back of `request`: nobody is told.
+            # Written behind the back of `request`: no worker is told.
             job_id = await db.scalar(
                 text("INSERT INTO jobs (workspace, name, key) VALUES ('main', 'clock_sync', 'x') RETURNING id")
             )

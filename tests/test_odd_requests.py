@@ -1,4 +1,4 @@
-"""What no keyboard types, sent to every page, form and address for programs: it is taken or refused in words, and breaks nothing.
+"""Input that keyboards do not type, sent to every page, form and address for programs: it is taken or refused in words, and breaks nothing.
 
 A route that a walk can't fill in fails it: tests.one_of_each says what stands in its parts, UNSHOWN which fields a form has that no
 page shows.

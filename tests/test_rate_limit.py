@@ -66,7 +66,7 @@ EMPTY = RequestLease(left=0, taken=8, ends=105, asked=100, beyond=0.2)
         pytest.param(HALF, 110, Ask(1, 4), id="one that is long over begins small again"),
         pytest.param(GONE, 101, Ask(16, 0), id="one that did not last is doubled"),
         pytest.param(replace(GONE, taken=28), 101, Ask(30, 0), id="up to a twentieth of a minute"),
-        pytest.param(EMPTY, 100, Refuse(1), id="where the budget was empty nobody is asked"),
+        pytest.param(EMPTY, 100, Refuse(1), id="when the budget was empty the database is not asked"),
         pytest.param(EMPTY, 100.079, Refuse(1), id="until it holds a request again"),
         pytest.param(EMPTY, 100.081, Ask(16, 0), id="and then it is asked"),
     ],

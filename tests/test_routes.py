@@ -21,7 +21,7 @@ PUBLIC = {
     "/health/live": "load balancers",
     "/health/ready": "load balancers",
     "/metrics": "its own check: loopback or a token",
-    "/sign-in": "nobody is signed in yet",
+    "/sign-in": "no person is signed in yet",
     "/sign-in/forgot": "the password is what they lack",
     "/welcome/{secret}": "the link is the secret",
     "/mail/unsubscribe/{token}": "the link is signed, and mail programs have no session",

@@ -115,7 +115,7 @@ async def test_who_waited_longest_goes_first(parts: Parts, asked: Asked) -> None
     assert asked.noted == ["globex", "main", "acme"]
 
 
-async def test_one_that_fails_or_hangs_keeps_nobody_from_their_turn(parts: Parts, asked: Asked) -> None:
+async def test_one_that_fails_or_hangs_does_not_stop_the_others(parts: Parts, asked: Asked) -> None:
     async def fail() -> None:
         raise RuntimeError
 

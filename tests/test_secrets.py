@@ -1,4 +1,4 @@
-"""Secrets at rest: bound to their place, opened by any key of the ring, shown to nobody."""
+"""Secrets at rest: bound to their place, opened by any key of the ring, never shown."""
 
 import base64
 import json
@@ -131,7 +131,7 @@ def test_a_secret_shows_itself_only_by_name() -> None:
             write(secret)
 
 
-def test_keys_are_made_once_and_for_nobody_else(tmp_path: Path) -> None:
+def test_keys_are_made_once_and_only_their_owner_can_read_them(tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
     first = load_or_create_keys(data_dir)
     assert stat.S_IMODE((data_dir / KEY_FILE).stat().st_mode) == 0o600

@@ -138,7 +138,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "another site": {"site": "evil.example"},
     "an answer for making one": {"type": "webauthn.create"},
     "a device that did not ask who it is": {"flags": PRESENT},
-    "a device that nobody touched": {"flags": VERIFIED},
+    "a device that no person touched": {"flags": VERIFIED},
     "a passkey that is not known": {"credential_id": b"0" * 32},
     "a signature of something else": {"parts": {"signature": b"0" * 70}},
     "data of something else": {"parts": {"authenticatorData": b"0" * 37}},

@@ -61,9 +61,7 @@ async def test_the_right_password_opens_a_session_and_leads_to_where_one_wanted_
 @pytest.mark.parametrize(
     "next_url", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"]
 )
-async def test_nobody_is_sent_to_another_site_after_signing_in(
-    visitor: Browser, database: Database, next_url: str
-) -> None:
+async def test_signing_in_never_leads_to_another_site(visitor: Browser, database: Database, next_url: str) -> None:
     await give_password(database, "alice")
     answer = await submit_sign_in(visitor, "alice", next=next_url)
     assert answer.headers["location"] == "/"
@@ -170,7 +168,7 @@ async def test_wrong_digits_are_told_at_their_field_and_the_password_is_not_type
     await give_password(database, "alice")
     secret = await give_second_factor(parts, "alice")
     asked = await submit_sign_in(visitor, "alice", next="/admin/audit")
-    assert 'class="alert alert-danger error-summary"' not in asked.text  # nobody did anything wrong yet
+    assert 'class="alert alert-danger error-summary"' not in asked.text  # there is no error yet
     wrong = await digits(visitor, asked, wrong_code(secret))
     assert wrong.status_code == 422
     assert "Authenticator code: These digits are not valid now." in wrong.text

@@ -13,7 +13,7 @@ _EMPTY_SHELL = f"""() => {{
   for (const [box] of window.shell) box.replaceChildren();
 }}"""
 _FILL_SHELL = "() => { for (const [box, parts] of window.shell) box.replaceChildren(...parts); }"
-# One of the page's may be the shell's: nobody would see it where only one of them is looked at.
+# One of the page's may be the shell's: it would be missed if only one of them were looked at.
 _DOUBLE_IDS = """() => [...document.querySelectorAll('[id]')].map(one => one.id)
   .filter((id, place, all) => all.indexOf(id) !== place)"""
 

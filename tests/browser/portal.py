@@ -70,7 +70,7 @@ async def _fill(parts: Parts, clock_url: str) -> None:
         await give_password(parts.database, short, PASSWORD)
     await demo.prepare(parts, employees=EMPLOYEES, seed_number=SEED, clock_url=clock_url, crowd=0)
     async with parts.database.transaction() as db:
-        # The demo's surveys would open over every page that a test looks at; nobody of the cast is a client.
+        # The demo's surveys would open over every page that a test looks at; no person of the cast is a client.
         await db.execute(update(Survey).values(user_types=["client"]))
         run_id, _ = await run_rows.start_run(db, "command", {}, COMMAND_LINE)
     await sync.run(parts, "main", run_id)

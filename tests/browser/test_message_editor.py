@@ -16,7 +16,7 @@ def write(page: Page) -> None:
     page.goto("/surveys/new")
     page.locator("#f-title").fill("Photo consent")
     page.locator("#f-label-q1").fill("Do you agree?")
-    page.get_by_label("Client").check()  # nobody is: what other tests see stays as it was
+    page.get_by_label("Client").check()  # no person is: what other tests see stays as it was
 
 
 def press(page: Page, name: str) -> None:
@@ -124,7 +124,7 @@ def test_html_is_written_by_hand_where_somebody_likes_to(page_of: SignedIn) -> N
     assert message(page) == "<p>By <u>hand</u></p>"
 
 
-def test_a_message_that_nobody_touched_keeps_its_bytes(page_of: SignedIn) -> None:
+def test_an_untouched_message_keeps_its_bytes(page_of: SignedIn) -> None:
     """It was written as HTML, in a way in which no editor would write it."""
     odd = "<p>One</p>  <p>two <strong>three</strong></p><p></p><p>4 &gt; 3</p>"
     page = page_of("alice")

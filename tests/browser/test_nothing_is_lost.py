@@ -89,7 +89,7 @@ def test_the_same_on_its_own_page_and_on_that_of_the_prompt(ask: Callable[..., N
     fill_in(nora, nora.url)
     nora.goto("/survey_prompt")
     expect_filled_in(nora)
-    nora.goto("/account")  # nobody asks whether to leave
+    nora.goto("/account")  # no question whether to leave
     nora.goto("/survey_prompt")
     nora.get_by_role("button", name="Send").click()
     expect(nora.locator("#flashes")).to_contain_text("Your answer was recorded.")

@@ -17,7 +17,7 @@ from tests.chromium import COLOURS, SIZES, sticks_out, violations
 PHONE = {"width": 360, "height": 760}
 LAPTOP = {"width": 1280, "height": 800}
 WIDE = {"width": 1920, "height": 1080}
-# Answers that nobody looks at as a page: parts of one, pictures, streams, programs' addresses.
+# Answers that are not looked at as a page: parts of one, pictures, streams, programs' addresses.
 _PARTS = re.compile(
     r"^/(api|v1|health|metrics|ping|static)\b|/(options|hosts|photo|icon|schedule|live|now|rejudging)\b|/view/[^/]+/people$"
     r"|^/surveys/file/|/download$"

@@ -44,7 +44,7 @@ def test_a_survey_is_written_and_published_by_keyboard_and_seen_meanwhile(page_o
     page.keyboard.press("Enter")
     assert labels(page) == ["Where to?", "Was it good?"]
     assert violations(page) == []
-    page.get_by_label("Client").check()  # nobody is: what other tests see stays as it was
+    page.get_by_label("Client").check()  # no person is: what other tests see stays as it was
     page.locator("#f-title").press("Enter")
     page.wait_for_url(re.compile("/surveys/edit/"))
     expect(page.locator("#flashes")).to_contain_text("Saved as a draft.")

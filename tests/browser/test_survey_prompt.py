@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def ask(portal: Portal) -> Iterator[Callable[..., None]]:
-    """`ask(dict(title=…), …)`: published for Nora, the employee; nobody is asked any more when the test is over."""
+    """`ask(dict(title=…), …)`: published for Nora, the employee; no person is asked once the test is over."""
     yield lambda *several: asking.ask(portal.database_url, *several)
     asking.archive_all(portal.database_url)
 

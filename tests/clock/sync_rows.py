@@ -41,7 +41,7 @@ async def run(db: AsyncSession, status: str = "succeeded", **more: Any) -> int:
 
 
 async def disappearance(db: AsyncSession, missing: int, run_id: int = 7, **more: Any) -> None:
-    """People of generation 1 are not in the listing of generation 2, which nobody believed."""
+    """People of generation 1 are not in the listing of generation 2, which was not believed."""
     pending = {
         "missing": missing, "known": missing + 1, "listed": 1, "generation": 2, "at": "2026-01-01T00:00:00Z",
         "run_id": run_id, "examples": [], "digest": "x", "refused_by": None, **more,

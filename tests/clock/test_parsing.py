@@ -525,7 +525,7 @@ def test_so_does_a_row_of_people_terminals_or_schedules(resource: str, changes: 
 
 
 @pytest.mark.parametrize("odd", ["x" * 900, "x\0", 10**30, 1.5, True, [None], {"id": {}}, "2025-02-30 25:00:00"])
-def test_what_nobody_needs_costs_no_row_whatever_it_holds(odd: Any) -> None:
+def test_an_unused_field_costs_no_row_whatever_it_holds(odd: Any) -> None:
     """Of the fields that servers are known to send, these are neither stored nor shown."""
     unneeded = {
         "punches": (PUNCH, ("area_alias", "work_code", "gps_location", "is_mask", "emp", "punch_state_display")),

@@ -73,7 +73,7 @@ async def test_a_silent_server_is_left_after_its_time_and_not_asked_again(
 
 
 async def test_the_next_server_is_asked_beside_one_that_says_nothing(urls: DatabaseUrls, here: DatabaseServer) -> None:
-    """The address gives each server a minute, which nobody waits for. The silent one is let go."""
+    """The address gives each server a minute, but the test does not wait for it. The silent one is let go."""
     async with deaf_server() as (deaf, asked):
         async with asyncio.timeout(30):
             connection = await connect(among(urls.app, deaf, here, connect_timeout="60"))

@@ -151,7 +151,7 @@ async def test_tables_of_a_newer_program_are_refused_before_anything_is_changed(
     assert columns(owner, "mark") == set()
 
 
-async def test_a_step_that_waits_for_a_lock_stops_nobody_else_and_is_tried_again(
+async def test_a_step_that_waits_for_a_lock_stops_no_other_and_is_tried_again(
     more: MoreSteps, urls: DatabaseUrls, cluster: TestCluster, owner: psycopg.Connection
 ) -> None:
     """Who comes behind the step would wait as long as the step does, and reads time after time."""

@@ -1,4 +1,4 @@
-"""The seam to PostgreSQL: whoever waits for a connection gets one in turn, and statements that are transactions of their own
+"""The seam to PostgreSQL: those who wait for a connection get one in turn, and statements that are transactions of their own
 leave nothing behind on theirs."""
 
 import asyncio
@@ -128,7 +128,7 @@ def kill(connection: asyncpg.Connection, urls: DatabaseUrls) -> None:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [connection.get_server_pid()])
 
 
-async def test_a_connection_that_died_in_the_pool_is_given_to_nobody(narrow: Database, urls: DatabaseUrls) -> None:
+async def test_a_connection_that_died_in_the_pool_is_never_given_out(narrow: Database, urls: DatabaseUrls) -> None:
     async with narrow.shared_transaction() as db:
         connection = driver(db)
     kill(connection, urls)
@@ -152,8 +152,8 @@ async def test_a_server_that_is_lost_at_the_beginning_or_the_end_is_a_connection
         assert await db.scalar(text("SELECT 1")) == 1
 
 
-async def test_nobody_who_asks_later_gets_a_connection_before_those_who_wait(narrow: Database) -> None:
-    """The pool by itself gives a connection that comes back to whoever asks first, before the one who waits has woken."""
+async def test_those_who_wait_get_a_connection_before_those_who_ask_later(narrow: Database) -> None:
+    """The pool by itself gives a connection that comes back to the first who asks, before the one who waits has woken."""
     served = []
     comes_back = asyncio.Event()
     event.listen(narrow.engine.sync_engine, "checkin", lambda *_: comes_back.set())

@@ -1,4 +1,4 @@
-"""What no keyboard types and no database keeps: a NUL, or a number beyond every id. It is refused, and breaks no page."""
+"""Values that keyboards do not type and databases do not keep: a NUL, or a number beyond every id. It is refused, and breaks no page."""
 
 import pytest
 from sqlalchemy import insert, update
@@ -49,7 +49,7 @@ async def test_a_key_that_no_row_can_have_is_not_found(alice: Browser, url: str)
     assert (await alice.get(url)).status_code == 404
 
 
-async def test_a_bulk_act_on_an_id_that_no_row_can_have_reaches_nobody(alice: Browser) -> None:
+async def test_a_bulk_act_on_an_id_that_no_row_can_have_reaches_no_person(alice: Browser) -> None:
     assert (await alice.submit("/people/bulk", {"action": "deactivate", "id": str(10**20)})).status_code == 422
     assert (await alice.submit("/people/999999999999999999999/deactivate")).status_code == 404
 

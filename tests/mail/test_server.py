@@ -34,7 +34,7 @@ async def send(server: SmtpServer) -> None:
         await opened.send(mail(), "ada@example.org")
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Path) -> None:
+async def test_a_certificate_of_an_unknown_authority_is_refused(certificate: Path) -> None:
     async with open_mailbox(certificate=certificate) as box:
         with pytest.raises(MailServerError, match="certificate of the mail server does not hold"):
             await send(SmtpServer("127.0.0.1", box.port, "starttls", "ada", "secret"))

@@ -385,7 +385,7 @@ async def test_gzip_in_two_members_is_one_answer(liar: Liar, desk: Desk) -> None
     assert (await desk.get(liar.url)).body == HELLO * 2
 
 
-async def test_a_packing_nobody_asked_for_is_refused(liar: Liar, desk: Desk) -> None:
+async def test_a_packing_that_was_not_asked_for_is_refused(liar: Liar, desk: Desk) -> None:
     liar.says("/x/", answer(b"??", headers=(("Content-Encoding", "br"),)))
     error = await refused(desk.get(liar.url))
     assert (error.code, "'br'" in error.message) == ("TC-SHAPE", True)

@@ -316,7 +316,7 @@ async def test_https_on_the_plain_port_is_a_tls_error():
             await http.get(address.replace("http://", "https://"))
 
 
-async def test_a_certificate_nobody_vouches_for_is_a_tls_error(tmp_path):
+async def test_a_certificate_of_an_unknown_authority_is_a_tls_error(tmp_path):
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(self_signed(tmp_path))
     async with serving(create_simulator(small_world()), tls=tls) as address:

@@ -219,7 +219,7 @@ async def test_a_former_primary_with_a_log_of_its_own_is_not_read(
 @pytest.mark.parametrize(
     ("fault", "at_replica"),
     [
-        # For a while nobody waits for it.
+        # For a while no read waits for it.
         ("SELECT pg_terminate_backend(pg_backend_pid())", [True, False, False]),
         # One statement was ended, so the next read asks it again.
         ("SELECT pg_cancel_backend(pg_backend_pid())", [True, False, True, False]),
@@ -256,7 +256,7 @@ async def test_a_replica_whose_connections_are_all_held_is_not_taken_for_a_dead_
         async with AsyncExitStack() as held:
             for holder in holders:
                 await held.enter_async_context(replica.pages.transaction(holder))
-            assert (await replica.read(db, "main", work)).found is False, "nobody waits for long"
+            assert (await replica.read(db, "main", work)).found is False, "no read waits for long"
         assert (await replica.read(db, "main", work)).found is True, "and the next one is read there"
 
 

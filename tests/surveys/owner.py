@@ -13,7 +13,7 @@ REFERS = {"survey_answers": "number", "survey_changes": "response_number"}
 
 
 class Owner:
-    """Whoever owns the tables: takes the guards and a foreign key away, and does as they please."""
+    """The owner of the tables: takes the guards and a foreign key away, and does as they please."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection = connection

@@ -1,4 +1,4 @@
-"""Erasing a person: the key is destroyed in both ledgers, nothing opens any more, the proof stands; page, command and audit."""
+"""Erasing a person: the key is destroyed in both ledgers, nothing opens, the proof stands; page, command and audit."""
 
 import json
 from typing import Any

@@ -26,7 +26,7 @@ from tests.surveys.changing import AGREED, agree, badges, change
 from tests.upgrade.kept import Dump, kept
 from tests.upgrade.reading import everything
 
-# What no worker has taken from the queue by then says nothing of the upgrade.
+# A job that still waits in the queue then says nothing about the upgrade.
 _OF_A_RUNNING_SITE = {"jobs", "workers"}
 _JUDGE_ALL = text("UPDATE clock_transactions SET judge_at = 'epoch'")
 

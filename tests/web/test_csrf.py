@@ -25,7 +25,7 @@ def test_under_each_mask_it_looks_different(token: bytes, mask: bytes, other: by
 
 
 @pytest.mark.parametrize("sent", ["", "x", "é", "=", ANY, "A" * 85, "A" * 88, "A" * 87 + "é", "\x00" * 86])
-def test_what_no_mask_covers_comes_back_as_it_is(sent: str) -> None:
+def test_a_value_without_a_mask_comes_back_as_it_is(sent: str) -> None:
     assert csrf.unmasked(sent) == sent
 
 

@@ -1,4 +1,4 @@
-"""Exports have connections of their own, few of them, and keep none for whoever reads slowly."""
+"""Exports have connections of their own, few of them, and keep none for a slow reader."""
 
 import asyncio
 import csv

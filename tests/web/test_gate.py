@@ -31,7 +31,7 @@ async def test_every_answer_carries_the_security_headers(visitor: Browser) -> No
         assert "strict-transport-security" not in headers
 
 
-async def test_pages_are_kept_by_nobody(visitor: Browser) -> None:
+async def test_pages_are_never_kept(visitor: Browser) -> None:
     assert (await visitor.get("/sign-in")).headers.get_list("cache-control") == ["no-store"]
     assert (await visitor.get("/static/css/muster.css")).headers.get("cache-control") != "no-store"
 
@@ -155,7 +155,9 @@ async def test_a_file_is_no_token(alice: Browser) -> None:
 
 
 @pytest.mark.parametrize("other", ["a/b=c", "x[y]=1", "expires", "=", 'q="open', "é=1"])
-async def test_an_odd_cookie_of_another_application_on_this_host_signs_nobody_out(alice: Browser, other: str) -> None:
+async def test_an_odd_cookie_of_another_application_on_this_host_signs_no_person_out(
+    alice: Browser, other: str
+) -> None:
     own = f"muster={alice.cookies['muster']}"
     for cookies in (f"{other}; {own}", f"{own}; {other}"):
         alice.cookies.clear()

@@ -10,7 +10,7 @@ def it(was: Shown | None, now: Shown, typed: Shown | None) -> EditConflict:
 
 
 CASES: dict[str, tuple[Values | None, Values, Values, list[EditConflict]]] = {
-    "nobody else changed anything": ({"a": "1"}, {"a": "1"}, {"a": "2"}, []),
+    "no other person changed anything": ({"a": "1"}, {"a": "1"}, {"a": "2"}, []),
     "the other changed what I left alone": ({"a": "1"}, {"a": "2"}, {"a": "1"}, [it("1", "2", "1")]),
     "both changed it": ({"a": "1"}, {"a": "2"}, {"a": "3"}, [it("1", "2", "3")]),
     "both changed it to the same": ({"a": "1"}, {"a": "2"}, {"a": "2"}, []),

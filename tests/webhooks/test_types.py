@@ -1,4 +1,4 @@
-"""Every type of event is noted where it happens, and what is no one else's business is not."""
+"""Every type of event is noted where it happens, and nothing else is."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial

@@ -44,7 +44,7 @@ async def caller(visitor: Browser, token: Any) -> Caller:
 
 @pytest.fixture
 async def week(database: Database) -> None:
-    """Ada (100) works five days in Vancouver; code 7 belongs to nobody."""
+    """Ada (100) works five days in Vancouver; code 7 belongs to no employee."""
     async with database.transaction() as db:
         await connect(db, "America/Vancouver")
         await mirror_person(db, "100", await employ(db, "Ada", "100"), full_name="Ada Ångström")

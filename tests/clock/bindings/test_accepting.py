@@ -1,4 +1,4 @@
-"""Which of the chosen matches are accepted: never two codes of one employee, whatever is chosen and whoever has a code."""
+"""Which of the chosen matches are accepted: never two codes of one employee, for any choice and whoever has a code."""
 
 from collections import Counter
 from dataclasses import replace
@@ -64,7 +64,7 @@ def test_what_is_left_says_why(left, sentence):
 
 @settings(max_examples=300, deadline=None)
 @given(worlds())
-def test_accepting_everything_gives_nobody_a_second_code(world):
+def test_accepting_everything_gives_no_person_a_second_code(world):
     """After a pass over whatever there is, and over what was there before it: the stored suggestions may be stale."""
     before, people = world
     after = {one.binding_id: one for one in before} | {

@@ -48,7 +48,7 @@ def test_which_codes_become_employees(
 
 @pytest.fixture
 async def floor(database: Database) -> dict[str, int]:
-    """On the clock: 100 whom nobody knows, with all that a clock can say; 200 whose ID number an inactive employee has; 300 without a
+    """On the clock: 100, who is unknown, with all that a clock can say; 200 whose ID number an inactive employee has; 300 without a
     name; 400 bound; 500 ignored. Ids of mirrored people by code."""
     async with database.transaction() as db:
         await connect(db)
@@ -95,7 +95,7 @@ async def test_a_deleted_employee_keeps_the_number(database: Database, floor: di
         assert (await adding.add(db, COMMAND_LINE, [floor["200"]])).known == ("200",)
 
 
-async def test_two_who_press_it_at_once_add_nobody_twice(database: Database, floor: dict[str, int]) -> None:
+async def test_two_who_press_it_at_once_add_each_person_once(database: Database, floor: dict[str, int]) -> None:
     async def press() -> int:
         async with database.transaction() as db:
             return len((await adding.add(db, COMMAND_LINE, floor.values())).taken)
@@ -174,5 +174,5 @@ async def test_it_takes_both_rights(database: Database, floor: dict[str, int], b
         assert await db.scalar(select(func.count()).select_from(Employee)) == 1
 
 
-def test_the_act_is_for_codes_that_nobody_has() -> None:
+def test_the_act_is_for_codes_without_an_employee() -> None:
     assert bindings.OPEN_TO["add"] == {"not_found", "unbound", "suggested"}

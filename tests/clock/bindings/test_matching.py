@@ -83,7 +83,7 @@ class TestDecisionOrder:
         assert state_of(code("00100"))[0] == "not_found"
         assert state_of(code("00100"), host(ignore_leading_zeros=True)) == ("auto_matched", "id_number", 1)
 
-    def test_two_people_with_the_number_are_a_conflict_and_nobody_is_guessed(self):
+    def test_two_people_with_the_number_are_a_conflict_and_none_is_guessed(self):
         after = after_one(code(), host(ADA, replace(BEN, id_number="100")))
         assert (after.state, after.host_employee_id, after.method) == ("conflict", None, None)
         assert [one.host_employee_id for one in after.candidates] == [1, 2]
@@ -103,7 +103,7 @@ class TestDecisionOrder:
         assert (after.state, after.method, after.host_employee_id) == ("suggested", "name", None)
         assert after.candidates == (SimilarEmployee(1, "Ada Lovelace", 100.0),)
 
-    def test_a_tie_at_the_top_suggests_nobody_and_keeps_the_candidates(self):
+    def test_a_tie_at_the_top_suggests_no_employee_and_keeps_the_candidates(self):
         after = after_one(code("9", "Ada Lovelace"), host(ADA, replace(BEN, name="Lovelace Ada")))
         assert (after.state, [one.host_employee_id for one in after.candidates]) == ("not_found", [1, 2])
 
@@ -334,7 +334,7 @@ class TestCompetingClaims:
         assert (codes[0].state, codes[0].host_employee_id) == ("not_found", None)
         assert match(codes, host(gone)) == []
 
-    def test_an_ignored_code_holds_nobody(self):
+    def test_an_ignored_code_holds_no_employee(self):
         first, _ = settled([code(id=1), code("7", id=2, state="ignored")], host(kiosk={"7": 1}))
         assert first.state == "auto_matched"
 

@@ -303,7 +303,7 @@ async def test_a_run_under_way_stops_when_the_address_changes(parts):
         assert (await here.row(run_id)).status == "truncated"
 
 
-async def test_a_worker_that_was_taken_for_dead_writes_nothing_any_more(parts):
+async def test_a_worker_that_was_taken_for_dead_writes_nothing(parts):
     async with site(parts) as here:
         await here.set(page_size=15)
         first = await here.start()

@@ -132,7 +132,7 @@ async def test_a_code_that_is_bound_meanwhile_keeps_its_mark(database: Database)
         await marks.mark(db, Punch.emp_code == "7")
         late = asyncio.create_task(settle(database, ids))
         await asyncio.sleep(0.2)
-        assert not late.done(), "it waits for whoever is binding the code"
+        assert not late.done(), "it waits for the transaction that binds the code"
     assert await late == (0, 0)
     await import_due.import_due(partial(database.transaction, "main"), now=FAR)
     async with database.transaction() as db:

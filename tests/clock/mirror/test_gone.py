@@ -58,7 +58,7 @@ async def test_a_deleted_punch_with_a_record_is_marked_and_keeps_its_word(parts)
         assert (again.status, again.resources["transactions"]["missing"]) == ("succeeded", 0)
 
 
-async def test_one_without_a_record_takes_no_part_any_more_and_counts_nowhere(parts):
+async def test_one_without_a_record_no_longer_takes_part_and_counts_nowhere(parts):
     async with employed(parts) as here:
         extra = here.site.world.punch(0, 0, int((here.site.now - 30 * timedelta(hours=1)).timestamp()), 9)
         await here.site.sync_punches()

@@ -64,7 +64,7 @@ async def test_another_workspace_sees_nothing_of_it(parts: Parts, database: Data
 
 
 async def test_a_door_reader_that_is_offline_holds_nothing_back(parts: Parts, database: Database) -> None:
-    """Whether a person marked it as one, or the server says so of one that nobody marked."""
+    """Whether a person marked it as one, or the server says so of one that no person marked."""
     now = datetime.now(UTC)
     await connected(parts, last_success_at=now)
     seen = {"state": "offline", "last_activity_at": now - timedelta(hours=3)}
@@ -106,7 +106,7 @@ async def test_every_state_links_to_the_list_that_it_counts(parts: Parts, databa
         assert int(number) == await total_of(alice, address), state
 
 
-async def test_records_that_a_person_kept_need_nobody_any_more(
+async def test_records_that_a_person_kept_no_longer_need_a_person(
     parts: Parts, database: Database, alice: Browser
 ) -> None:
     await connected(parts)
@@ -175,7 +175,7 @@ async def test_a_settled_punch_that_is_gone_is_left_out_once(parts: Parts, datab
         assert (await dashboard.punches(db, TODAY)).needs_person == [(Outcome.ONLY_ONE_PUNCH, 2)]
 
 
-async def test_punches_of_ignored_codes_need_nobody(parts: Parts, database: Database, alice: Browser) -> None:
+async def test_punches_of_ignored_codes_need_no_person(parts: Parts, database: Database, alice: Browser) -> None:
     await connected(parts)
     long_ago = TODAY - timedelta(days=29)
     for code, day, times in (

@@ -159,7 +159,7 @@ class TestList:
         selects = [one for one, _ in executed if one.lstrip().upper().startswith("SELECT") and "set_config" not in one]
         assert len(selects) <= 4, selects
 
-    async def test_nobody_yet_says_what_to_do(self, bob, database):
+    async def test_a_list_without_people_says_what_to_do(self, bob, database):
         assert "Connect a server" in (await bob.get("/clock_employees")).text
         async with database.transaction() as db:
             await connect(db)
@@ -262,7 +262,7 @@ class TestBind:
     @pytest.mark.parametrize(
         ("host", "sentence"), [("", "Choose a host employee"), ("777", "No employee has the ID number")]
     )
-    async def test_nobody_chosen_and_nobody_found_are_said_in_place(self, bob, floor, host, sentence):
+    async def test_no_choice_and_no_match_are_said_in_place(self, bob, floor, host, sentence):
         answer = await bob.submit(f"/clock_employees/{floor['901']}/bind", {"host": host}, headers=HTMX)
         assert answer.status_code == 422
         assert sentence in answer.text

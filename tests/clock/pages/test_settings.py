@@ -353,7 +353,7 @@ async def test_the_preview_says_what_the_import_then_does(database: Database, ch
     assert seen.is_complete
 
 
-async def test_the_preview_looks_at_both_codes_of_a_person_and_at_nobody_old(database: Database) -> None:
+async def test_the_preview_looks_at_both_codes_of_a_person_and_at_no_former_one(database: Database) -> None:
     long_ago = DAY - timedelta(days=60)
     async with database.transaction() as db:
         await connect(db)

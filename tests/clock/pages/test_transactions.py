@@ -219,7 +219,7 @@ async def test_temperature_and_photo_show_only_when_switched_on(
     async with database.transaction() as db:
         sealed = parts.keys.seal(Secret("pass"), password_place("main"))
         await db.execute(update(Connection).values(password=sealed))
-    # Nobody answers at this test's address.
+    # There is no server at this test's address.
     assert (await bob.get(f"{url}/photo")).status_code == 503
 
 

@@ -63,7 +63,7 @@ ROWS = {
     "a clock-out that becomes a double tap of another day's leaves its record to a person": (
         "I 08:00, O 17:00, I Tue 08:00, O Tue 17:00", {"O 17:00": "O Tue 17:03"}, ["Mon 08:00-17:00", "Tue 08:00-17:00"],
         {"O Tue 17:03": "arrived_late"}),
-    "a fold that is edited and still repeats the same tap asks nobody": (
+    "a fold that is edited and still repeats the same tap asks no person": (
         "I 08:00, O 17:00, O 17:03", {"O 17:03": "O 17:04"}, ["Mon 08:00-17:00"], {"O 17:04": "double_tap"}),
     "clock-in and clock-out that become overtime take their record along": (
         "I 08:00, O 17:00", {"I 08:00": "oi 08:00", "O 17:00": "oo 17:00"}, ["Mon 08:00-17:00 overtime"], {}),
@@ -160,7 +160,7 @@ def test_a_fold_whose_old_record_was_deleted_shows_its_own_word():
     changes_nothing_more(store)
 
 
-def test_once_nothing_is_in_the_way_any_more_the_record_is_brought_up_to_date():
+def test_once_nothing_is_in_the_way_the_record_is_brought_up_to_date():
     store = Store("I 08:00, O 17:00")
     store.judge()
     locked(store)

@@ -60,7 +60,7 @@ def test_no_clearing_of_a_binding_and_no_deactivation_takes_back_what_stands(who
         (PairingEmployee(2, active=False), ["arrived_late", "arrived_late", "double_tap"], Rule.LATE_OTHER_EMPLOYEE),
     ],
 )
-def test_what_stands_beside_nobody_who_pairs_changes_its_word_after_a_rebinding_alone(who, words, rule):
+def test_a_punch_without_a_partner_changes_its_word_only_after_a_rebinding(who, words, rule):
     store = Store("I 08:00, O 17:00, O 17:03")
     store.judge()
     store.who = who

@@ -130,7 +130,11 @@ ROWS = {
         [],
         dict.fromkeys(["a 08:00", "a 22:00:01"], "only_one_punch"),
     ),
-    "with a possible clock-out the shift may go on beyond 14 h": ("a 08:00, a 16:00, a 23:00", ["Mon 08:00-23:00"], {}),
+    "with a possible clock-out the shift may last longer than 14 h": (
+        "a 08:00, a 16:00, a 23:00",
+        ["Mon 08:00-23:00"],
+        {},
+    ),
     "an ANY eight hours after the last tap opens": (
         "a 08:00, a 12:00, a 20:00",
         ["Mon 08:00-12:00"],

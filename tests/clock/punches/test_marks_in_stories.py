@@ -101,7 +101,7 @@ STORIES = {
         shows 1 08:00 overlaps
         delete 09:00
         shows 1 08:00 imported""",
-    "a record is deleted whose punches no employee stands behind any more": """
+    "a record is deleted whose punches no longer have an employee": """
         taps 1 I 08:00, O 17:00
         clear 1
         shows 1 08:00 imported
@@ -202,14 +202,14 @@ STORIES = {
         taps 1 I 08:00, O 17:00
         take_back 1
         shows 1 08:00 not_bound""",
-    "records are taken back, and free the hours of whoever had them": """
+    "records are taken back, and free the hours of their owners": """
         taps 1 I 08:00, O 17:00
         bind 1 Bea
         taps 2 I 09:00, O 11:00
         shows 2 09:00 overlaps
         take_back 1
         shows 2 09:00 imported""",
-    "records are moved, and free the hours of whoever had them": """
+    "records are moved, and free the hours of their owners": """
         taps 1 I 08:00, O 17:00
         bind 1 Bea
         taps 2 I 09:00, O 11:00

@@ -1,4 +1,4 @@
-"""Whoever notes days whose totals no longer hold waits for others who do, and never in a ring: each notes its days in order."""
+"""Transactions that note days with outdated totals wait for each other, and never in a ring: each notes its days in order."""
 
 import asyncio
 import random
@@ -150,7 +150,7 @@ async def bound_and_bound_again(db: AsyncSession) -> None:
 
 
 @pytest.mark.parametrize("act", [bound_with_take_back, bound_and_bound_again], ids=lambda act: act.__name__)
-async def test_an_act_that_notes_days_twice_waits_for_nobody_in_a_ring(database: Database, act: Any) -> None:
+async def test_an_act_that_notes_days_twice_is_in_no_ring_of_waiting(database: Database, act: Any) -> None:
     early = [FIRST + timedelta(days=day) for day in range(DAYS // 2)]
     async with database.transaction() as db:
         await connect(db)

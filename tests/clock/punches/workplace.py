@@ -46,7 +46,7 @@ FOLLOWED_BY_AN_IMPORT = frozenset(
 
 
 class Workplace:
-    """Ada has the codes 1 and 2, Bea 3, nobody 4. Terminal T1 counts by code, T2 is undirected. Marks bear the real time, so `now`
+    """Ada has the codes 1 and 2, Bea 3, no employee 4. Terminal T1 counts by code, T2 is undirected. Marks bear the real time, so `now`
     lies behind it."""
 
     def __init__(self, database: Database, now: datetime = FAR, zone: str = "UTC") -> None:

@@ -29,7 +29,7 @@ class Tap:
 
 
 def is_lone(world, punch):
-    """A fold whose own tap is another employee's now, or nobody's, or takes no part any more: it stands for itself."""
+    """A fold whose own tap is another employee's now, or no employee's, or no longer takes part: it stands for itself."""
     own = punch.repeats
     if own is None or punch.record is None:
         return False

@@ -36,7 +36,7 @@ def has_news(shift):
 
 
 def leaves_an_old_hour(fold):
-    """An edited punch that became a fold: its record has an hour that no punch gives any more."""
+    """An edited punch that became a fold: its record has an hour that no punch gives now."""
     record = fold.punch.record_behind()
     return record is not None and not record.deleted
 

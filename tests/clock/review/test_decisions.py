@@ -177,7 +177,7 @@ async def test_a_punch_that_is_not_late_has_nothing_to_use(database: Database) -
             await decisions.use_punches(db, ALICE, 987654321)
 
 
-async def test_a_code_that_nobody_stands_behind_has_nothing_to_use(database: Database) -> None:
+async def test_a_code_without_an_employee_has_nothing_to_use(database: Database) -> None:
     await late_in(database)
     async with database.transaction() as db:
         await db.execute(update(Binding).values(state="unbound", host_employee_id=None, method=None))

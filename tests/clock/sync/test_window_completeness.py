@@ -43,7 +43,7 @@ def test_what_follows_a_walk(tally, step):
 
 @dataclass
 class Endless:
-    """The run that walks: nobody stops it."""
+    """The run that walks: no person stops it."""
 
     budget: Budget = field(default_factory=lambda: Budget(60, 1000))
 

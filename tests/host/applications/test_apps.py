@@ -100,7 +100,7 @@ class TestLife:
             ("app.publish", {"status": "retired"}, {"status": "published"}),
         ]
 
-    async def test_an_app_that_nobody_rated_can_be_deleted(self, db: AsyncSession) -> None:
+    async def test_an_app_without_ratings_can_be_deleted(self, db: AsyncSession) -> None:
         app_id = await add_app(db)
         assert await applications.remove(db, ALICE, app_id) == "Shift Planner"
         assert (await db.scalars(select(Application.id))).all() == []

@@ -282,7 +282,7 @@ async def test_a_listener_that_fails_undoes_the_act(database: Database, ear: Ear
         assert len(await acts_on(db, "attendance", record_id)) == 1
 
 
-async def test_no_record_is_made_for_nobody_or_somebody_deleted_but_for_somebody_inactive(db: AsyncSession) -> None:
+async def test_a_record_is_made_for_an_inactive_person_but_for_no_unknown_or_deleted_one(db: AsyncSession) -> None:
     with pytest.raises(NotFound):
         await work(db, 404, "08:00", "17:00")
     ada = await hire(db)

@@ -52,7 +52,7 @@ async def test_what_goes_wrong_is_logged_once_without_the_address(parts: Parts, 
     assert "7f3a" not in str(logged)
 
 
-async def test_without_the_setting_nobody_is_told(parts: Parts) -> None:
+async def test_without_the_setting_no_monitor_is_called(parts: Parts) -> None:
     assert await monitor.tell_monitor(parts) is False
 
 

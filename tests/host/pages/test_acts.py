@@ -252,7 +252,7 @@ async def test_a_thousand_rows_are_done_at_once(database: Database, alice: Brows
 
 
 @pytest.mark.usefixtures("many")
-async def test_only_rows_of_the_filter_are_meant_and_none_that_came_after_the_question(
+async def test_only_rows_that_the_filter_had_at_the_question_are_meant(
     database: Database, parts: Parts, alice: Browser
 ) -> None:
     async with database.transaction() as db:
@@ -328,7 +328,7 @@ async def test_stop_ends_an_act_whose_job_failed_for_good(database: Database, pa
 async def test_stop_ends_an_act_whose_job_fails_for_good_meanwhile(
     database: Database, parts: Parts, alice: Browser
 ) -> None:
-    """The job that ran did not see that a person stopped the act, and nobody can stop it once more."""
+    """The job that ran did not see that a person stopped the act, and it can't be stopped again."""
     act_id = await begin(alice)
     async with database.shared_transaction() as db:
         await db.execute(update(Job).where(Job.name == "long_act").values(status="running", attempt=3))
@@ -474,7 +474,7 @@ async def test_a_killed_worker_is_followed_by_one_that_continues_and_nothing_is_
         first.wait()
         reached = (await progress(database, act_id)).done
         assert 0 < reached < 20_000
-        # The same act once more, while nobody carries it out: it joins.
+        # The same act once more, while no job carries it out: it joins.
         await employ_many(database, 20_001, 20_100)
         assert await begin(alice) == act_id
         second = start_worker(urls)

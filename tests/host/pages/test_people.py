@@ -177,7 +177,7 @@ async def test_a_bulk_act_over_the_filter_asks_again_when_the_number_changed(
         assert (await employee_of(db, grace)).deleted_at is None
 
 
-async def test_a_bulk_act_on_nobody_is_refused(database: Database, alice: Browser) -> None:
+async def test_a_bulk_act_without_people_is_refused(database: Database, alice: Browser) -> None:
     assert (await alice.submit("/people/bulk", {"action": "delete"})).status_code == 422
     assert (await alice.submit("/people/bulk", {"action": "explode", "all": "1"})).status_code == 404
 

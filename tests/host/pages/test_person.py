@@ -94,7 +94,7 @@ async def test_a_part_goes_with_its_module(
     assert [one for one, words in PARTS.items() if words not in text] == [hidden]
 
 
-async def test_an_erased_response_leads_to_nobody(database: Database, ada: int, alice: Browser) -> None:
+async def test_an_erased_response_leads_to_no_person(database: Database, ada: int, alice: Browser) -> None:
     async with database.transaction() as db:
         await db.execute(update(PersonKey).values(erased_at=PersonKey.created_at, sealed_key=None))
     text = (await alice.get(f"/people/{ada}")).text

@@ -50,7 +50,7 @@ async def test_a_code_that_cannot_be_kept_is_refused(db: AsyncSession, code: str
         await kiosk.enrol(db, ALICE, code, await hire(db))
 
 
-async def test_nobody_and_somebody_deleted_get_no_code(db: AsyncSession) -> None:
+async def test_an_unknown_and_a_deleted_person_get_no_code(db: AsyncSession) -> None:
     with pytest.raises(NotFound):
         await kiosk.enrol(db, ALICE, "17", 404)
     ada = await hire(db)

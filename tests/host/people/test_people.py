@@ -86,7 +86,7 @@ async def test_an_edit_that_changes_nothing_leaves_no_trace(db: AsyncSession, ea
     assert ear.heard == []
 
 
-async def test_editing_nobody_or_somebody_deleted_is_refused(db: AsyncSession) -> None:
+async def test_editing_an_unknown_or_deleted_person_is_refused(db: AsyncSession) -> None:
     with pytest.raises(NotFound):
         await people.edit(db, ALICE, 404, EmployeeDetails("1", "Ada"))
     ada = await hire(db)
@@ -118,7 +118,7 @@ async def test_deleting_frees_the_kiosk_codes_and_restoring_does_not_bring_them_
     assert (await db.scalars(select(KioskEnrolment))).all() == []
 
 
-async def test_nobody_of_another_workspace_is_reached(database: Database) -> None:
+async def test_no_person_of_another_workspace_is_reached(database: Database) -> None:
     async with database.transaction("globex") as theirs:
         eves = await hire(theirs, "Greta Globex")
     async with database.transaction() as ours:

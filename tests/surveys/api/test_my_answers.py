@@ -168,7 +168,7 @@ async def test_twice_answers_the_first_change(nora: App, database: Database) -> 
     assert await changes(database) == ["withdrawn", "agreed_again"]
 
 
-async def test_nobody_is_asked_again_and_a_retry_of_respond_answers_the_first_row(
+async def test_the_person_is_not_asked_again_and_a_retry_of_respond_answers_the_first_row(
     nora: App, database: Database
 ) -> None:
     survey = await badges(database)

@@ -297,7 +297,7 @@ class TestThePrompt:
             assert await ctx.db.scalar(select(func.count()).select_from(Survey)) == 1
         assert (await shown(database, own, "globex"), await shown(database, platform)) == (1, 0)
 
-    async def test_nobody_is_shown_nothing(self, parts: Parts) -> None:
+    async def test_without_a_person_nothing_is_shown(self, parts: Parts) -> None:
         assert await self._shows(parts, "nora", 1) is None
 
     async def _shows(self, parts: Parts, short: str, session: int) -> tuple[str, int, int] | None:

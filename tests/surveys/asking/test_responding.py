@@ -292,7 +292,7 @@ class TestReplays:
         assert await nora.recorded(survey.uid, *warm(survey), version=1) == {**first, "status": "already_recorded"}
 
     @pytest.mark.parametrize("since", CLOSED)
-    async def test_one_that_names_its_version_stands_though_nobody_is_asked_any_more(
+    async def test_one_that_names_its_version_stands_after_the_survey_has_ended(
         self, nora: App, database: Database, since: str
     ) -> None:
         survey = await publish(database, "Lunch", questions=[HOW_WAS_IT])

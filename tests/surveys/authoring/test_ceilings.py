@@ -69,7 +69,7 @@ async def refused_as(database: Database, ceiling: str, act: Any) -> str | None:
 
 
 @pytest.mark.parametrize(("was", "becomes"), [(OPTIONAL, REQUIRED), (REQUIRED, OPTIONAL)])
-async def test_below_a_ceiling_nobody_makes_a_survey_required_nor_edits_one_that_is(
+async def test_below_a_ceiling_authors_neither_make_a_survey_required_nor_edit_one_that_is(
     database: Database, was: str, becomes: str
 ) -> None:
     stored = await make(database, workspace="globex", enforcement=was)

@@ -465,7 +465,7 @@ def test_a_field_that_was_left_alone_takes_the_new_value_and_another_keeps_what_
     new, typed = replace(WITH_IDS, **changed), replace(WITH_IDS, max_prompts=7)
     assert merge(WITH_IDS, typed, new) == (replace(typed, **changed), frozenset())
     assert merge(WITH_IDS, new, new) == (new, frozenset()), "both changed it to the same"
-    assert merge(WITH_IDS, new, WITH_IDS) == (new, frozenset()), "nobody else changed it"
+    assert merge(WITH_IDS, new, WITH_IDS) == (new, frozenset()), "no other person changed it"
 
 
 def test_what_both_changed_stays_as_typed_and_is_named() -> None:

@@ -77,11 +77,11 @@ async def test_a_label_is_corrected_under_its_answers(database: Database, parts:
 
 
 @pytest.mark.parametrize("changed", [{"title": "Other"}, {"message": "More"}])
-async def test_nobody_stays_agreed_to_words_that_were_replaced(
+async def test_an_agreement_does_not_hold_for_words_that_replaced_its_own(
     database: Database, parts: Parts, changed: dict[str, Any]
 ) -> None:
     stored = await make(database, "published", type="consent", questions=[CONSENT])
-    saved = await save(database, stored, **changed)  # nobody agreed yet
+    saved = await save(database, stored, **changed)  # no person agreed yet
     await answer(parts, saved.stored)
     current = await read(database, stored.uid)
     with pytest.raises(NeedsNewVersion):

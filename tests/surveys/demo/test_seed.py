@@ -49,7 +49,7 @@ def test_the_same_people_always_do_the_same():
 
 
 @pytest.mark.parametrize("survey", [*PLATFORM, *TENANT], ids=lambda one: one.definition.title)
-def test_nobody_answers_before_a_version_was_published_or_in_the_future(survey):
+def test_no_answer_is_older_than_its_version_or_in_the_future(survey):
     folk = [(one.email, one.kind) for one in people(240, "main")]
     happened = list(demo_plan.asked(survey, folk, NOW))
     assert {one.version for one in happened} == set(range(1, len(survey.published) + 1))
@@ -187,7 +187,7 @@ async def test_impressions_go_with_their_survey_and_stay_where_it_stays(parts):
         assert [tuple(one) for one in left] == [(WEEK.definition.title, alice)]
 
 
-async def test_nobody_is_invented_where_nothing_is_left_to_answer(parts):
+async def test_no_person_is_invented_when_nothing_is_left_to_answer(parts):
     await seed(parts, workspace="acme", crowd=2)
     assert await seed(parts, workspace="acme", crowd=5) == demo.Made()
 

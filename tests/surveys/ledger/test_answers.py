@@ -1,4 +1,4 @@
-"""Answers: what each question takes, what is no answer, which answers are the same."""
+"""Answers: what each question takes, what does not count as an answer, which answers are the same."""
 
 import json
 import unicodedata
@@ -312,7 +312,7 @@ def test_more_less_and_doubled_answers_are_others() -> None:
     assert not same(recorded, [Given(STARS.key, 4), Given(TEXT.key, "X")])
     assert not same(recorded, [Given(STARS.key, 4), Given(TEXT.key, "x"), Given(SCALE.key, "1")])
     assert not same(recorded[:1], [Given(STARS.key, 4), Given(STARS.key, 4)])
-    # A text that was erased reads as '', which is no answer: nothing that is sent equals it.
+    # A text that was erased reads as '', which does not count as an answer: nothing that is sent equals it.
     assert not same([Answered(STARS.key, 4), Answered(TEXT.key, "")], [Given(STARS.key, 4), Given(TEXT.key, "x")])
 
 

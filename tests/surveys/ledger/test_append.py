@@ -1,4 +1,4 @@
-"""The ledger: one row a version and person whoever comes at once, numbers without gaps, and a chain that anybody can recompute."""
+"""The ledger: one row for each version and person, even at once, numbers without gaps, and a chain that anybody can recompute."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""Changes in the ledger: they take the next numbers of the one chain, each once, whoever comes at the same time."""
+"""Changes in the ledger: they take the next numbers of the one chain, each once, even at the same time."""
 
 import asyncio
 import hashlib
@@ -144,7 +144,7 @@ async def test_withdrawing_is_written_whatever_became_of_the_survey(database: Da
         assert await change(database, parts.keys, agreed)
 
 
-async def test_a_closing_says_how_many_ballots_there_were_and_nobody(database: Database, parts: Parts) -> None:
+async def test_a_closing_says_how_many_ballots_there_were_and_names_no_person(database: Database, parts: Parts) -> None:
     survey = await badges(database)
     told = await close(database, survey)
     ((entry,),) = await rows(database, "SELECT entry FROM survey_changes")

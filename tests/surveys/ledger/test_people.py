@@ -141,7 +141,7 @@ async def test_a_person_whose_account_is_gone_has_the_number_for_a_name(
         "TRUNCATE main.survey_people",
     ],
 )
-async def test_nobody_puts_another_account_behind_a_number(
+async def test_a_number_never_gets_another_account(
     database: Database, urls: DatabaseUrls, moved: Stored, change: str
 ) -> None:
     with pytest.raises(DBAPIError, match="permission denied"):

@@ -205,7 +205,7 @@ REARRANGED: dict[str, Any] = {
         1,
         "a different wording",
     ),
-    "a wording nobody answered": (
+    "a wording without answers": (
         "UPDATE survey_wordings SET content = content || ' ' WHERE id = (SELECT max(id) FROM survey_wordings)",
         None,
         "wording",

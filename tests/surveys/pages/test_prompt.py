@@ -102,7 +102,7 @@ async def test_where_nothing_waits_the_page_says_so_and_the_fragment_is_empty(no
 
 
 @pytest.mark.parametrize("switch", ["module_surveys", "web_prompts"])
-async def test_switched_off_nobody_is_asked_and_no_page_asks(vera: Browser, database: Database, switch: str) -> None:
+async def test_switched_off_no_person_is_asked_and_no_page_asks(vera: Browser, database: Database, switch: str) -> None:
     survey = await ask(database)
     assert 'id="prompt-box"' in (await vera.get("/nowhere")).text
     async with database.shared_transaction() as db:
@@ -472,7 +472,7 @@ async def test_a_survey_of_another_workspace_is_as_good_as_none(nora: Browser, d
     "broken",
     [{"survey": "x"}, {"survey": ""}, {"version": "x"}, {"version": "9" * 30}, {"action": "shout"}],
 )
-async def test_what_no_form_of_ours_sends_is_refused_by_one_clear_sentence(
+async def test_a_request_that_our_forms_never_send_is_refused_by_one_clear_sentence(
     nora: Browser, database: Database, broken: dict[str, str]
 ) -> None:
     survey = await ask(database)

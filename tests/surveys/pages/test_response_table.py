@@ -199,7 +199,7 @@ async def test_both_pages_offer_it_for_one_survey(meal: Stored, vera: Browser) -
     assert "Table, Excel" not in (await vera.get("/surveys/responses")).text
 
 
-async def test_nobody_reads_the_table_of_another_workspace(meal: Stored, eve: Browser, sign_in: SignIn) -> None:
+async def test_another_workspace_can_not_read_the_table(meal: Stored, eve: Browser, sign_in: SignIn) -> None:
     assert (await eve.get(address(meal))).status_code == 404
     assert (await (await sign_in("nora")).get(address(meal))).status_code == 403
 

@@ -213,8 +213,10 @@ async def test_a_draft_is_deleted_after_a_question_and_nothing_else_is(database:
     assert (await alice.submit(f"/surveys/delete/{live.uid}")).status_code == 409
 
 
-async def test_nobody_is_asked_to_confirm_what_the_state_does_not_allow(database: Database, alice: Browser) -> None:
-    """The question to delete said of a survey with answers that nobody was ever asked."""
+async def test_an_act_that_the_state_does_not_allow_asks_for_no_confirmation(
+    database: Database, alice: Browser
+) -> None:
+    """The question to delete said of a survey with answers that no person was ever asked."""
     draft, live = await made(database, title="Plan"), await asked(database)
     for act, stored, why in (
         ("archive", draft, "A draft can&#39;t be archived"),

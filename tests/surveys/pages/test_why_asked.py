@@ -108,7 +108,7 @@ async def test_another_optional_survey_spaces_this_one(database: Database, surve
     assert "Another optional survey was shown" in await why(vera, survey.uid, nora)
 
 
-async def test_a_draft_asks_nobody(database: Database, vera: Browser) -> None:
+async def test_a_draft_asks_no_person(database: Database, vera: Browser) -> None:
     async with database.transaction() as db:
         draft = await drafted(db)
     assert "It is a draft" in await why(vera, draft.uid, await user_id(database, "nora"))
@@ -148,7 +148,7 @@ async def test_a_tenant_reads_about_its_own_people_alone(database: Database, eve
     assert "Eve Egger" in (await eve.fragment(f"/surveys/view/{own.uid}/people?q=eve")).text
 
 
-async def test_nobody_is_offered_for_a_survey_of_another_workspace(survey: Stored, eve: Browser) -> None:
+async def test_no_person_is_offered_for_a_survey_of_another_workspace(survey: Stored, eve: Browser) -> None:
     for page in ("people?q=eve", "why"):
         assert (await eve.fragment(f"/surveys/view/{survey.uid}/{page}")).status_code == 404
 

@@ -35,7 +35,7 @@ def test_mean_and_median_come_from_counts(given: dict[str, int], mean: str, medi
     assert (str(found.mean), str(found.median), found.people) == (mean, median, sum(given.values()))
 
 
-def test_where_nobody_gave_a_number_there_is_no_middle_and_no_score() -> None:
+def test_without_numbers_there_is_no_middle_and_no_score() -> None:
     assert middle({}, Decimal) is None
     assert promoters({}) is None
     empty = breakdown(question("nps"), {})

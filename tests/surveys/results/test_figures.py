@@ -59,7 +59,7 @@ def test_only_outcomes_that_a_survey_can_have_are_shown(
     assert outcomes_of(asked, enforcement, Counters(counted)) == shown
 
 
-def test_where_nobody_is_there_is_no_rate() -> None:
+def test_without_people_there_is_no_rate() -> None:
     assert Counters().response_rate is None
     assert Counters({"answered": 1}, unprompted={"answered": 1}).acceptance is None
 
@@ -91,7 +91,7 @@ def test_a_scale_keeps_the_order_of_its_options() -> None:
     assert [bar.label for bar in found.bars] == ["low", "middle", "high"]
 
 
-def test_a_question_nobody_answered_has_bars_without_percentages() -> None:
+def test_a_question_without_answers_has_bars_without_percentages() -> None:
     found = breakdown(question("star_rating"), {})
     assert (found.people, found.mean, {bar.percent for bar in found.bars}) == (0, None, {None})
 

@@ -31,7 +31,7 @@ async def address(app: Any) -> AsyncIterator[tuple[str, int]]:
 
 
 class Answered(list[int]):
-    """The statuses that a server began to answer with, while nobody may be left to read them."""
+    """The statuses that a server began to answer with, when there may be no reader left."""
 
     def __call__(self, app: Any) -> Any:
         async def listening(scope: Any, receive: Any, send: Any) -> None:

@@ -156,9 +156,7 @@ async def test_all_streams_of_a_process_are_asked_about_in_one_statement(
         await asyncio.wait_for(stream, HANGS_S)
 
 
-async def test_streams_end_without_a_word_where_nobody_can_say_whose_they_are(
-    bob: Browser, follow: Any, watch: Watch
-) -> None:
+async def test_streams_end_without_a_word_when_their_person_is_unknown(bob: Browser, follow: Any, watch: Watch) -> None:
     """So browsers connect again, and are asked who they are."""
     stream = await follow(bob)
     watch._database = Database("postgresql://nobody@127.0.0.1:1/nothing")

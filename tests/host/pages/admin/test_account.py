@@ -41,9 +41,7 @@ CODES = re.compile(r"<li>((?:[A-Z2-7]{4}-){3}[A-Z2-7]{4})</li>")
 KEY = re.compile(r"secret=([A-Z2-7]+)")
 
 
-async def test_everybody_who_is_signed_in_has_an_account_page_and_nobody_else(
-    sign_in: SignIn, visitor: Browser
-) -> None:
+async def test_only_people_who_are_signed_in_have_an_account_page(sign_in: SignIn, visitor: Browser) -> None:
     for short in ("alice", "nora", "eve"):
         assert (await (await sign_in(short)).get("/account")).status_code == 200
     assert (await visitor.get("/account")).headers["location"].startswith("/sign-in")
@@ -243,7 +241,7 @@ async def test_end_the_others_ends_all_but_this_one(sign_in: SignIn, database: D
     assert await acts(database) == ["user.sign_out"]
 
 
-async def test_one_session_can_be_ended_by_itself_and_nobody_elses(sign_in: SignIn, database: Database) -> None:
+async def test_one_session_can_be_ended_by_itself_but_no_other_persons(sign_in: SignIn, database: Database) -> None:
     here, elsewhere, somebody = await sign_in("bob"), await sign_in("bob"), await sign_in("vera")
     numbers = {}
     async with database.shared_transaction() as db:
@@ -365,7 +363,7 @@ async def test_what_is_wrong_with_a_token_makes_none(bob: Browser, database: Dat
         assert await db.scalar(select(func.count()).select_from(ApiToken)) == 0
 
 
-async def test_nobody_revokes_another_persons_token_from_their_account(
+async def test_no_person_revokes_another_persons_token_from_their_account(
     alice: Browser, bob: Browser, database: Database
 ) -> None:
     await make_token(bob)

@@ -236,7 +236,7 @@ async def test_one_is_removed_with_the_password_and_the_other_browsers_are_signe
     assert (await send_passkey(visitor, asked, key.sign(request_in(asked)))).status_code == 422
 
 
-async def test_nobody_touches_another_person_s(bob: Browser, vera: Browser, database: Database, ready: int) -> None:
+async def test_no_person_touches_another_person_s(bob: Browser, vera: Browser, database: Database, ready: int) -> None:
     await add_passkey(bob)
     await give_password(database, "vera")
     for act in ("rename", "remove"):

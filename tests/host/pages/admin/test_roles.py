@@ -1,4 +1,4 @@
-"""`/admin/roles`: named sets of permissions; built-in ones stay, and nobody reaches beyond their own rights."""
+"""`/admin/roles`: named sets of permissions; built-in ones stay, and no person reaches beyond their own rights."""
 
 import re
 from collections.abc import Sequence
@@ -138,7 +138,7 @@ async def test_changed_permissions_end_the_sessions_of_those_who_have_the_role(
     assert "1 person has new rights" in (await alice.get("/admin/roles")).text
 
 
-async def test_a_new_name_alone_signs_nobody_out(alice: Browser, sign_in: SignIn, database: Database) -> None:
+async def test_a_new_name_alone_signs_no_person_out(alice: Browser, sign_in: SignIn, database: Database) -> None:
     role_id = await make_role(database, "Clerk", ["host.people"])
     await give(database, "nora", "Clerk")
     nora = await sign_in("nora")
@@ -281,7 +281,7 @@ async def test_the_last_way_to_administer_is_not_edited_or_deleted_away(alice: B
     assert await permissions_of(database, role_id) == ["admin.users", "admin.roles"]
 
 
-async def test_nobody_makes_or_widens_a_role_beyond_their_own_rights(sign_in: SignIn, database: Database) -> None:
+async def test_no_person_makes_or_widens_a_role_beyond_their_own_rights(sign_in: SignIn, database: Database) -> None:
     own = await make_role(database, "Role keeper", ["admin.roles"])
     await give(database, "bob", "Role keeper")
     bob = await sign_in("bob")

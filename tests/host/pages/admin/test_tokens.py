@@ -105,7 +105,7 @@ async def test_what_is_wrong_makes_no_token(alice: Browser, database: Database, 
         assert await db.scalar(select(func.count()).select_from(ApiToken)) == 0
 
 
-async def test_nobody_makes_a_token_for_somebody_who_may_more(sign_in: SignIn, database: Database) -> None:
+async def test_no_person_makes_a_token_for_somebody_with_more_rights(sign_in: SignIn, database: Database) -> None:
     await make_role(database, "Token keeper", ["admin.tokens"])
     await give(database, "bob", "Token keeper")
     bob = await sign_in("bob")

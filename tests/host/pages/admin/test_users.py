@@ -158,7 +158,7 @@ async def test_changed_roles_end_the_sessions_and_hold_at_the_next_sign_in(
     assert (await bob.get("/people")).status_code == 403
 
 
-async def test_a_changed_name_alone_signs_nobody_out(alice: Browser, bob: Browser, database: Database) -> None:
+async def test_a_changed_name_alone_signs_no_person_out(alice: Browser, bob: Browser, database: Database) -> None:
     bob_id = await user_id_of(database, "bob")
     await alice.submit(f"/admin/users/{bob_id}/edit", {"name": "Bob Neu", "type": "staff", "roles": ["Operator"]})
     assert "Bob Neu" in (await bob.get("/account")).text
@@ -273,7 +273,7 @@ async def test_another_workspaces_account_is_as_good_as_none(
     assert await roles_of(database, "eve") == ["Administrator"]
 
 
-async def test_nobody_deactivates_themselves(alice: Browser, database: Database) -> None:
+async def test_no_person_deactivates_themselves(alice: Browser, database: Database) -> None:
     await make_administrator(database, "bob")
     answer = await alice.submit(f"/admin/users/{await user_id_of(database, 'alice')}/deactivate")
     assert answer.status_code == 409
@@ -309,9 +309,9 @@ async def test_a_bulk_act_asks_with_the_number_and_is_audited_for_each(
     await alice.submit("/admin/users/bulk?type=staff", everyone)
     assert {"bob", "vera"} <= await active_ones(database)
     assert (await acts(database))[2:] == ["user.activate", "user.activate"]
-    nobody = await alice.submit("/admin/users/bulk?type=staff", everyone)
-    assert nobody.status_code == 409
-    assert "None of the selected users can be activated." in nobody.text
+    none = await alice.submit("/admin/users/bulk?type=staff", everyone)
+    assert none.status_code == 409
+    assert "None of the selected users can be activated." in none.text
 
 
 async def test_a_bulk_act_kills_links_like_the_single_one(alice: Browser, visitor: Browser, database: Database) -> None:
@@ -428,7 +428,7 @@ async def with_users_only(sign_in: SignIn, database: Database) -> Browser:
     return await sign_in("bob")
 
 
-async def test_nobody_hands_out_rights_that_they_lack(sign_in: SignIn, database: Database) -> None:
+async def test_no_person_gives_rights_that_they_lack(sign_in: SignIn, database: Database) -> None:
     bob, bob_id = await with_users_only(sign_in, database), await user_id_of(database, "bob")
     data = {"name": "Bob Brandt", "type": "staff", "roles": ["User keeper", "Administrator"]}
     assert (await bob.submit(f"/admin/users/{bob_id}/edit", data)).status_code == 403
@@ -437,7 +437,7 @@ async def test_nobody_hands_out_rights_that_they_lack(sign_in: SignIn, database:
 
 
 @pytest.mark.parametrize("act", ["link", "deactivate", "second-factor", "sign-out", "unlock"])
-async def test_nobody_acts_on_an_account_that_may_more_than_they(sign_in: SignIn, database: Database, act: str) -> None:
+async def test_no_person_acts_on_an_account_with_more_rights(sign_in: SignIn, database: Database, act: str) -> None:
     """Else a reset link for the administrator would be the way up."""
     bob = await with_users_only(sign_in, database)
     answer = await bob.submit(f"/admin/users/{await user_id_of(database, 'alice')}/{act}")
@@ -481,7 +481,7 @@ async def test_the_verb_refuses_what_the_page_refuses(database: Database, new: N
             await accounts.create(db, COMMAND_LINE, new)
 
 
-async def test_the_verbs_find_nobody_of_another_workspace(database: Database) -> None:
+async def test_the_verbs_find_no_account_of_another_workspace(database: Database) -> None:
     eve_id = await user_id_of(database, "eve")
     for verb in (accounts.deactivate, accounts.activate, accounts.invite, accounts.unlock, accounts.sign_out):
         with pytest.raises(NotFound):
