@@ -376,18 +376,32 @@ def test_a_dead_servers_pid_that_now_is_something_else_is_no_obstacle(data_dir: 
 
 
 def test_a_killed_postmasters_children_are_waited_for(data_dir: Path) -> None:
+    """A child that is stopped ends only when it is let go, and here the words of the wait let it go."""
     cluster = embedded.start(data_dir)
     with psycopg.connect(cluster.owner_url) as connection:
         orphan = connection.info.backend_pid
         os.kill(orphan, signal.SIGSTOP)
         kill(postmaster_pid(data_dir))
-        threading.Timer(0.7, os.kill, [orphan, signal.SIGCONT]).start()
         told: list[str] = []
-        again = embedded.start(data_dir, progress=told.append)
+
+        def hear(line: str) -> None:
+            told.append(line)
+            if line.startswith("Waiting for the processes of a killed PostgreSQL"):
+                let_go(orphan)
+
+        try:
+            again = embedded.start(data_dir, progress=hear)
+        finally:
+            let_go(orphan)
         assert "Waiting for the processes of a killed PostgreSQL to end" in told
         assert words(again.owner_url) == ["before"]
         again.stop()
     cluster.stop()
+
+
+def let_go(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
 
 
 def test_a_long_recovery_is_waited_for_and_reported(data_dir: Path) -> None:
