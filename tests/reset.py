@@ -9,58 +9,62 @@ from psycopg import sql
 
 # The connections that a test process keeps from test to test.
 KEPT = "muster-suite"
-# What the template holds, and the function that goes back to it. Tables come in the order of their creation. As a replica no
-# foreign key is checked; the ledger's triggers refuse even then.
+# What the template holds, and the function that goes back to it. Its statements are written out for each table: PostgreSQL keeps
+# their plans, where a loop over names would plan hundreds of them for each test. Nobody needs the few tables of a schema that a test
+# made, so those are emptied in such a loop. Tables come in the order of their creation.
 _REMEMBER = """
 CREATE SCHEMA seed;
 CREATE VIEW seed.tables AS
-    SELECT c.oid::regclass AS name, n.nspname || '.' || c.relname AS path, pg_relation_size(c.oid) AS size,
+    SELECT c.oid, c.oid::regclass AS name, n.oid AS space, n.nspname || '.' || c.relname AS path,
         EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = 'append_only') AS guarded
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind = 'r' AND (n.nspname IN ('shared', 'main') OR n.nspname LIKE 'tenant\\_%')
-        AND c.relname NOT LIKE 'migrations\\_%' AND pg_relation_size(c.oid) > 0
+        AND c.relname NOT LIKE 'migrations\\_%'
     ORDER BY c.oid;
-CREATE VIEW seed.identities AS
-    SELECT d.objid::regclass AS name, pg_sequence_last_value(d.objid) AS last
-    FROM pg_depend d JOIN pg_class c ON c.oid = d.objid JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE d.classid = 'pg_class'::regclass AND d.deptype = 'i' AND c.relkind = 'S'
-        AND (n.nspname IN ('shared', 'main') OR n.nspname LIKE 'tenant\\_%');
 DO $$
 DECLARE one record;
 BEGIN
-    FOR one IN TABLE seed.tables LOOP
+    FOR one IN SELECT * FROM seed.tables WHERE pg_relation_size(oid) > 0 LOOP
         EXECUTE format('CREATE TABLE seed.%I AS TABLE %s', one.path, one.name);
     END LOOP;
 END $$;
-CREATE TABLE seed.reached AS TABLE seed.identities;
-CREATE FUNCTION seed.forget() RETURNS SETOF regclass LANGUAGE plpgsql SET session_replication_role = replica AS $forget$
-DECLARE one record; filled boolean;
+CREATE TABLE seed.spaces AS SELECT DISTINCT space FROM seed.tables;
+CREATE TABLE seed.reached AS
+    SELECT d.objid::regclass AS name, pg_sequence_last_value(d.objid) AS last
+    FROM pg_depend d JOIN pg_class c ON c.oid = d.objid
+    WHERE d.classid = 'pg_class'::regclass AND d.deptype = 'i' AND c.relkind = 'S'
+        AND c.relnamespace IN (SELECT space FROM seed.spaces);
+CREATE FUNCTION seed.emptying(name regclass, guarded boolean) RETURNS text LANGUAGE sql AS $$
+    SELECT format(CASE WHEN guarded THEN
+        'IF EXISTS (SELECT FROM %1$s) THEN'
+        ' ALTER TABLE %1$s DISABLE TRIGGER append_only; DELETE FROM %1$s; ALTER TABLE %1$s ENABLE ALWAYS TRIGGER append_only;'
+        ' END IF;'
+        ELSE 'DELETE FROM %1$s;' END, name)
+$$;
+DO $make$
+DECLARE emptying text; filling text;
 BEGIN
-    FOR one IN TABLE seed.tables LOOP
-        IF one.guarded THEN
-            EXECUTE format('SELECT EXISTS (SELECT FROM %s)', one.name) INTO filled;
-            CONTINUE WHEN NOT filled;
-            EXECUTE format('ALTER TABLE %s DISABLE TRIGGER append_only', one.name);
-        END IF;
-        EXECUTE format('DELETE FROM %s', one.name);
-        IF one.guarded THEN
-            EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER append_only', one.name);
-        END IF;
-        IF one.size > 1000000 THEN RETURN NEXT one.name; END IF;
-    END LOOP;
-    FOR one IN
-        SELECT c.relname, split_part(c.relname, '.', 1) AS space, split_part(c.relname, '.', 2) AS name
-        FROM pg_class c WHERE c.relnamespace = 'seed'::regnamespace AND c.relkind = 'r' AND c.relname <> 'reached'
-    LOOP
-        EXECUTE format('INSERT INTO %I.%I TABLE seed.%I', one.space, one.name, one.relname);
-    END LOOP;
-    FOR one IN
-        SELECT now.name, reached.last FROM seed.identities now LEFT JOIN seed.reached USING (name)
-        WHERE now.last IS DISTINCT FROM reached.last
-    LOOP
-        PERFORM setval(one.name, coalesce(one.last, 1), one.last IS NOT NULL);
-    END LOOP;
-END $forget$;
+    SELECT string_agg(format('size := pg_relation_size(%s); IF size > 0 THEN %s'
+        ' IF size > 1000000 THEN RETURN NEXT %L::regclass; END IF; END IF;',
+        oid, seed.emptying(name, guarded), name), E'\n') INTO emptying FROM seed.tables;
+    SELECT string_agg(format('INSERT INTO %s TABLE seed.%I;', name, path), E'\n') INTO filling
+    FROM seed.tables WHERE to_regclass(format('seed.%I', path)) IS NOT NULL;
+    EXECUTE format($text$
+        CREATE FUNCTION seed.forget() RETURNS SETOF regclass LANGUAGE plpgsql AS $forget$
+        DECLARE one record; size bigint;
+        BEGIN
+            %s
+            FOR one IN SELECT oid, seed.emptying(name, guarded) AS text FROM seed.tables
+                WHERE space IN (SELECT n.oid FROM pg_namespace n WHERE n.nspname LIKE 'tenant\\_%%'
+                    AND n.oid NOT IN (SELECT space FROM seed.spaces))
+            LOOP
+                EXECUTE format('DO $do$ BEGIN %%s END $do$', one.text);
+            END LOOP;
+            %s
+            PERFORM setval(name, coalesce(last, 1), last IS NOT NULL) FROM seed.reached
+            WHERE pg_sequence_last_value(name) IS DISTINCT FROM last;
+        END $forget$ $text$, emptying, filling);
+END $make$;
 """
 # Whatever else a test left connected, and what it left in the middle of a transaction.
 _OTHERS_OUT = """
@@ -76,9 +80,10 @@ def remember(owner_url: str) -> None:
 
 
 def open_eraser(owner_url: str) -> psycopg.Connection:
-    """The connection that `forget` takes."""
+    """The connection that `forget` takes. As a replica it checks no foreign key; the ledger's triggers refuse even then."""
     connection = psycopg.connect(owner_url, autocommit=True)
     connection.execute("SET lock_timeout = '10s'")
+    connection.execute("SET session_replication_role = 'replica'")
     return connection
 
 
