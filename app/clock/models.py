@@ -291,6 +291,16 @@ class Punch(Base):
                 " AND (import_outcome IS NULL OR import_outcome = 'not_bound')"
             ),
         ),
+        # The same in the few weeks that are not counted up (punches/waiting_counts.py).
+        Index(
+            "clock_transactions_waiting_days",
+            "local_date",
+            "emp_code",
+            postgresql_where=text(
+                "gone_at_utc IS NULL AND settled_at_utc IS NULL"
+                " AND (import_outcome IS NULL OR import_outcome = 'not_bound')"
+            ),
+        ),
         # Breaks and overtime lie far apart where they are seldom; the usual in and out cost no entry here.
         Index(
             "clock_transactions_seldom",
@@ -664,17 +674,32 @@ class PunchCount(Base):
 
 
 class PersonCount(Base):
-    """How many punches a code has in a week of local days, by its Monday: totals and deep pages of a search for many people.
+    """How many punches a code has in a week of local days, by its Monday: totals and deep pages of a search for many people. `waiting` of
+    them wait for an employee behind the code (punches/waiting_counts.py); null where a version before this one counted.
 
     A week with a day in `clock_stale_days` is counted from the punches themselves until the rollup has run.
     """
 
     __tablename__ = "clock_person_counts"
-    __table_args__ = (Index(None, "week"),)
+    __table_args__ = (
+        Index(None, "week"),
+        Index("clock_person_counts_unknown", "week", postgresql_where=text("waiting IS NULL")),
+    )
 
     emp_code: Mapped[str] = mapped_column(primary_key=True)
     week: Mapped[date] = mapped_column(primary_key=True)
     total: Mapped[int] = mapped_column(Integer)
+    waiting: Mapped[int | None] = mapped_column(Integer)
+
+
+class WaitingCount(Base):
+    """The sum of `waiting` over all weeks of a code in `clock_person_counts`. A trigger of that table keeps it, so that rows which a version
+    before this one makes or removes count too. There, rows are inserted and deleted, and never updated."""
+
+    __tablename__ = "clock_waiting_counts"
+
+    emp_code: Mapped[str] = mapped_column(primary_key=True)
+    punches: Mapped[int]
 
 
 class HourCount(Base):

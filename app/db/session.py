@@ -31,6 +31,7 @@ TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # tables: a connection that sees them from the start saves each of them a round trip.
 AT_FIRST = {"jit": "off", "search_path": "shared"}
 PATIENCE_S = 10
+LONGEST_STATEMENT = 64 * 1024
 # The server ends a statement after its limit. If the server stays silent for this much longer, it is taken for lost.
 SILENCE_S = 5
 DIALECT = "postgresql+asyncpg://"
@@ -83,6 +84,9 @@ class Database:
             server_settings=None if pooled else {"application_name": application_name, **self._at_first},
             timeout=PATIENCE_S,
             command_timeout=limit_s and limit_s + SILENCE_S,
+            # The longest statement, which looks for problems, is worth keeping too, until its next turn in some minutes.
+            max_cacheable_statement_size=LONGEST_STATEMENT,
+            max_cached_statement_lifetime=0,
             connection_class=Beginning,
         )
         self.engine: AsyncEngine = create_async_engine(

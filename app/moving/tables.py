@@ -133,7 +133,7 @@ HOST: tuple[MovingTable, ...] = (
     MovingTable("alerts", refers=_ACCOUNT, gone="drop"),
     MovingTable("alert_news"),
     MovingTable("problem_changes", refers=_ACCOUNT, instead={"note": _GIVEN_TO}),
-    MovingTable("problem_sweeps"),
+    MovingTable("problem_sweeps", left=("marks",)),
     MovingTable("webhook_endpoints", sealed=("secret", "secret_before")),
     MovingTable("webhook_facts"),
     MovingTable("webhook_events"),
@@ -211,6 +211,7 @@ STAYING: Mapping[str, str] = {
     "clock_sign_ins": "A session of the time-clock server is of the installation that signed in.",
     "survey_splits": "They are counted again when somebody asks for them.",
     "workspace_looks": "The schedule looks into the tenant at its next tick.",
+    "clock_waiting_counts": "The rows of weeks that arrive are counted into it.",
     "worker_heartbeats": "They are of the installation.",
 }
 

@@ -105,11 +105,19 @@ class FactSelect:
     `few`: there are some dozens of rows at most, and each is judged at every look; so time alone may open and close these problems.
     Of others, only rows that say something else than the stored problem are judged: what time changes must be in its WHERE, and its
     rows must be those of problems alone.
+
+    `mark`: where there may be thousands of rows, the SQL of a number that is the same as long as all rows are, by what is compared with
+    the stored problems. It costs less than comparing them.
     """
 
     kinds: frozenset[str]
     select: Select[Any]
     few: bool = True
+    mark: str = ""
+
+    @property
+    def name(self) -> str:
+        return min(self.kinds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Looks for problems: reads the facts of all kinds with one statement, judges each, and writes what becomes of the problems.
 
 One statement compares the facts with the problems that stand, inside the database: a look after which nothing changed takes two
-statements, and fetches no row of ten thousand problems that stay as they are.
+statements, and fetches no row of ten thousand problems that stay as they are. Where there may be so many, a mark of the facts mostly
+says that there is nothing to compare (marks.py).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -9,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, delete, func, literal, or_, select, text, union_all, update
+from sqlalchemy import TextClause, and_, delete, func, literal, or_, select, text, true, union_all, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -18,7 +19,7 @@ from app.db.among import among
 from app.db.direct import Compiled, driver
 from app.db.rows import affected
 from app.db.session import PLATFORM, workspace_of
-from app.problems import counting, storing
+from app.problems import counting, marks, storing
 from app.problems.findings import Fact, Finding
 from app.problems.kinds import FactSelect, fact_selects, kinds, switched_on, told
 from app.problems.models import Problem, ProblemSweep
@@ -34,11 +35,6 @@ CLOSED_KEPT = timedelta(days=90)
 UNKNOWN_KEPT = timedelta(days=7)
 # Closed problems that one sweep removes; the history goes with them.
 SLICE = 2_000
-_BEGIN = text(f"""
-SELECT now() AS now, pg_try_advisory_xact_lock({storing.LOCK}) AS alone, s.kinds, s.tidied_at,
-    (SELECT jsonb_object_agg(name, value) FROM policies WHERE workspace = CAST(:workspace AS text)) AS policies
-FROM (SELECT 1) AS one LEFT JOIN problem_sweeps s ON true
-""")
 _FOUND = ("kind", "subject_type", "subject_id", "held_punches", "held_people", "since", "evidence", "facts")
 _STORED = (
     "id", "kind", "subject_type", "subject_id", "title", "detail", "held_punches", "held_people", "evidence", "facts",
@@ -52,21 +48,31 @@ async def look(db: AsyncSession, wanted: Collection[str] | None = None) -> bool:
     It never waits: where another transaction is writing problems, it asks for a sweep instead and returns False. Kinds of a module that
     is switched off are not looked for, and end.
     """
-    begun = (await db.execute(_BEGIN, {"workspace": workspace_of(db)})).one()
+    await db.flush()
+    chosen = _chosen(db, wanted)
+    marked = tuple(one for one in chosen if one.mark and wanted is None)
+    begun = (await db.execute(_begin(marked), {"workspace": workspace_of(db)})).one()
     if not begun.alone:
         jobs.request_at_end(db, JOB, key=f"{JOB}:again", due_at=begun.now + AGAIN_AFTER)
         return False
     on = switched_on(begun.policies or {})
     before = await _without_off(db, begun.kinds, on)
-    selects = tuple(one for one in _chosen(db, wanted) if one.kinds & on)
-    names = frozenset().union(*(one.kinds for one in selects))
-    rows = await _different(db, selects, on - told() if wanted is None else names) if selects else ()
+    selects = tuple(one for one in chosen if one.kinds & on)
+    names = _kinds_of(selects)
+    same = marks.unchanged(marked, begun, begun.marks, begun.now)
+    scope = (on - told() if wanted is None else names) - _kinds_of(same)
+    to_mark = tuple(one for one in marked if one in selects and one not in same)
+    rows = await _different(db, tuple(one for one in selects if one not in same), scope, to_mark)
     findings, standing = _judged(rows, begun.now)
-    await _settle(db, findings, standing, begun.now, names - {*(before or ())})
+    changed = await _settle(db, findings, standing, begun.now, names - {*(before or ())})
     await _note_kinds(db, names, before)
+    noted: dict[str, Any] = {}
     if wanted is None and workspace_of(db) != PLATFORM:
-        times = {"looked_at": begun.now, "opens_at": opens_at(rows, begun.now)}
-        await db.execute(update(ProblemSweep).values(times).execution_options(synchronize_session=False))
+        noted |= {"looked_at": begun.now, "opens_at": opens_at(rows, begun.now)}
+    if to_mark and not changed:
+        noted |= {"marks": marks.to_note(to_mark, rows[0], begun.now)}
+    if noted:
+        await db.execute(update(ProblemSweep).values(noted).execution_options(synchronize_session=False))
     if wanted is None and begun.tidied_at is not None and begun.tidied_at.date() < begun.now.date():
         await _tidy(db)
     return True
@@ -82,12 +88,30 @@ async def tell(db: AsyncSession, of: Collection[str], findings: Iterable[Finding
     """For kinds that a job finds by other means than a SELECT: `findings` are all that there are of these kinds in the workspace
     now."""
     await storing.wait_for_turn(db)
-    begun = (await db.execute(_BEGIN, {"workspace": workspace_of(db)})).one()
+    begun = (await db.execute(_begin(()), {"workspace": workspace_of(db)})).one()
     columns = [getattr(Problem, name) for name in _STORED]
     rows = await db.execute(select(*columns).where(Problem.stands, among(Problem.kind, of)))
     standing = [KnownProblem(**row._mapping) for row in rows]  # noqa: SLF001 - its documented name
     await _settle(db, list(findings), standing, begun.now, {*of} - {*(begun.kinds or ())})
     await _note_kinds(db, frozenset(of), begun.kinds)
+
+
+@cache
+def _begin(marked: tuple[FactSelect, ...]) -> TextClause:
+    """With marks it is of a look at all kinds, in a transaction of its own: the long statement that follows is planned once for each
+    connection, and not each time."""
+    with_marks = (
+        f", {marks.columns(marked)}, set_config('plan_cache_mode', 'force_generic_plan', true)" if marked else ""
+    )
+    return text(f"""
+        SELECT now() AS now, pg_try_advisory_xact_lock({storing.LOCK}) AS alone, s.kinds, s.tidied_at, s.marks,
+            (SELECT jsonb_object_agg(name, value) FROM policies WHERE workspace = CAST(:workspace AS text)) AS policies{with_marks}
+        FROM (SELECT 1) AS one LEFT JOIN problem_sweeps s ON true
+        """)
+
+
+def _kinds_of(selects: Iterable[FactSelect]) -> frozenset[str]:
+    return frozenset().union(*(one.kinds for one in selects))
 
 
 def _chosen(db: AsyncSession, wanted: Collection[str] | None) -> tuple[FactSelect, ...]:
@@ -109,15 +133,20 @@ async def _without_off(db: AsyncSession, looked_for: Sequence[str] | None, on: f
     return left
 
 
-async def _different(db: AsyncSession, selects: tuple[FactSelect, ...], scope: frozenset[str]) -> Sequence[Any]:
-    await db.flush()
-    return await _statement(selects, scope).rows(driver(db), {"workspace": workspace_of(db)})
+async def _different(
+    db: AsyncSession, selects: tuple[FactSelect, ...], scope: frozenset[str], to_mark: tuple[FactSelect, ...]
+) -> Sequence[Any]:
+    if not selects:
+        return ()
+    return await _statement(selects, scope, to_mark).rows(driver(db), {"workspace": workspace_of(db)})
 
 
 @cache
-def _statement(selects: tuple[FactSelect, ...], scope: frozenset[str]) -> Compiled:
+def _statement(selects: tuple[FactSelect, ...], scope: frozenset[str], to_mark: tuple[FactSelect, ...]) -> Compiled:
     """Facts beside the problem that stands for them: those that differ from it, those that are few, and those without one; and problems
-    without a fact. Problems of a kind that this version does not know are left alone: during an update another worker finds them."""
+    without a fact. Problems of a kind that this version does not know are left alone: during an update another worker finds them.
+
+    Each row has the marks `to_mark`; when there are any and nothing differs, they stand in a row alone."""
     parts = [one.select.add_columns(literal(one.few).label("few")) for one in selects]
     found = (union_all(*parts) if len(parts) > 1 else parts[0]).cte("found")
     stands = Problem.stands, Problem.kind.in_(sorted(scope))
@@ -126,15 +155,18 @@ def _statement(selects: tuple[FactSelect, ...], scope: frozenset[str]) -> Compil
     differ = (
         found.c[name].is_distinct_from(stored.c[name]) for name in ("facts", "evidence", "held_punches", "held_people")
     )
-    return Compiled(
+    different = (
         select(
             *(found.c[name].label(f"found_{name}") for name in _FOUND),
             *(stored.c[name].label(f"stored_{name}") for name in _STORED),
         )
         .select_from(found.join(stored, same, full=True))
-        .where(or_(found.c.kind.is_(None), stored.c.id.is_(None), found.c.few, *differ)),
-        with_lists=True,
+        .where(or_(found.c.kind.is_(None), stored.c.id.is_(None), found.c.few, *differ))
     )
+    if to_mark:
+        one, rows = marks.selected(to_mark).subquery("marks"), different.subquery("different")
+        different = select(*rows.c, *one.c).select_from(one.outerjoin(rows, true()))
+    return Compiled(different, with_lists=True)
 
 
 def _judged(rows: Iterable[Any], now: datetime) -> tuple[list[Finding], list[KnownProblem]]:
@@ -167,16 +199,23 @@ async def _settle(
     standing: Sequence[KnownProblem],
     now: datetime,
     quiet: Collection[str],
-) -> None:
+) -> bool:
+    """True when anything changed."""
     new = {one.key for one in findings} - {one.key for one in standing}
     left = await storing.left_lately(db, new)
-    await storing.carry_out(db, merge(findings, standing, left, now), quiet=quiet)
+    merged = merge(findings, standing, left, now)
+    if merged.changes_nothing:
+        return False
+    await storing.carry_out(db, merged, quiet=quiet)
+    await marks.forget(db)
+    return True
 
 
 async def _end(db: AsyncSession, problem_ids: Sequence[int]) -> None:
     """Closes problems that this version or workspace no longer looks for. Listeners are not told: these were not mended."""
     if closed := await storing.close(db, problem_ids):
         await counting.count_again(db, {one.kind for one in closed})
+        await marks.forget(db)
 
 
 async def _note_kinds(db: AsyncSession, names: frozenset[str], before: Sequence[str] | None) -> None:

@@ -97,7 +97,7 @@ class ProblemChange(Base):
 class ProblemSweep(Base):
     """One row: which kinds were ever looked for in this workspace, and when old problems were last removed. What the first look for a
     kind finds was there before, so it opens quietly. `looked_at` is when all kinds were last looked for here; as the facts were then, time
-    alone opens nothing before `opens_at`. Null until a look notes it."""
+    alone opens nothing before `opens_at`. Null until a look notes it. `marks`: what app.problems.marks keeps."""
 
     __tablename__ = "problem_sweeps"
     __table_args__ = (CheckConstraint("id = 1", name="one"),)
@@ -107,3 +107,4 @@ class ProblemSweep(Base):
     tidied_at: Mapped[Created]
     looked_at: Mapped[datetime | None]
     opens_at: Mapped[datetime | None]
+    marks: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))

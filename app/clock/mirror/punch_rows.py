@@ -72,7 +72,8 @@ _UPDATE = text(
     WHERE t.id_generation = :generation AND t.remote_id = i.remote_id AND {_CHANGED}
     """
 )
-# After the server's ids began again, a punch that is known under an old id is still the same punch. Equal ones pair off.
+# After the server's ids began again, a punch that is known under an old id is still the same punch. Equal ones pair off. Selects the days
+# of those that were gone.
 _SAME = "emp_code, punched_at_utc, coalesce(terminal_sn, ''), coalesce(punch_code, -1)"
 _ADOPT = text(
     f"""
@@ -83,12 +84,16 @@ _ADOPT = text(
         SELECT t.*, row_number() OVER (PARTITION BY {_SAME} ORDER BY id) AS nth FROM clock_transactions t
         WHERE id_generation < :generation
           AND (emp_code, punched_at_utc) IN (SELECT emp_code, punched_at_utc FROM fresh)
+    ), adopted AS (
+        UPDATE clock_transactions t SET id_generation = :generation, remote_id = fresh.remote_id, updated_at = now(),
+            gone_at_utc = NULL, judge_at = CASE WHEN t.gone_at_utc IS NULL THEN t.judge_at ELSE {marks.DUE} END
+        FROM fresh JOIN old
+            ON (old.emp_code, old.punched_at_utc, coalesce(old.terminal_sn, ''), coalesce(old.punch_code, -1), old.nth)
+            = (fresh.emp_code, fresh.punched_at_utc, coalesce(fresh.terminal_sn, ''), coalesce(fresh.punch_code, -1), fresh.nth)
+        WHERE t.id = old.id
+        RETURNING t.local_date, old.gone_at_utc IS NOT NULL AS was_gone
     )
-    UPDATE clock_transactions t SET id_generation = :generation, remote_id = fresh.remote_id, updated_at = now(),
-        gone_at_utc = NULL, judge_at = CASE WHEN t.gone_at_utc IS NULL THEN t.judge_at ELSE {marks.DUE} END
-    FROM fresh JOIN old ON (old.emp_code, old.punched_at_utc, coalesce(old.terminal_sn, ''), coalesce(old.punch_code, -1), old.nth)
-        = (fresh.emp_code, fresh.punched_at_utc, coalesce(fresh.terminal_sn, ''), coalesce(fresh.punch_code, -1), fresh.nth)
-    WHERE t.id = old.id
+    SELECT array_agg(DISTINCT local_date) FROM adopted WHERE was_gone
     """
 )
 _MAKE_PEOPLE = text(
@@ -138,14 +143,15 @@ async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Pars
     await _copy(db, distinct.values())
     page = asdict(target)
     await rezoning.rewrite_page(db, target.generation)
+    back: list[date] = []
     if target.generation > 1:
-        await db.execute(_ADOPT, page)
+        back = await db.scalar(_ADOPT, page) or []
     fresh: list[date] = (await db.execute(_INSERT, page)).scalar_one() or []
     left, reached, others = list[date](), list[date](), list[str]()
     if len(fresh) < len(distinct):
         left, reached, others = await _bring_up_to_date(db, page, len(distinct) - len(fresh))
     # Once, and after all punches: the import takes them in that order too.
-    await daily_totals.mark_stale(db, [*fresh, *left, *reached])
+    await daily_totals.mark_stale(db, [*back, *fresh, *left, *reached])
     created, updated = len(fresh), len(left)
     unchanged = len(punches) - created - updated - len(others)
     return Mirrored(Counts(created=created, updated=updated, unchanged=unchanged, set_aside=len(others)), others)

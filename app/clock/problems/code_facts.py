@@ -9,6 +9,7 @@ disabled on the server, are matters of their own.
 from app.clock.codes import LINKED_STATES, BindingState
 from app.clock.figures.thresholds import FEWEST
 from app.clock.problems.fact_selects import sql_facts
+from app.clock.punches.waiting_counts import WAITING
 
 STATES = ("conflict", "not_found", "unbound", "suggested")
 KINDS = (*STATES, "code_disabled", "department_unbound")
@@ -36,10 +37,7 @@ _LINKED = _among(*LINKED_STATES)
 CODES = sql_facts(
     KINDS,
     f"""
-    WITH waiting AS MATERIALIZED (
-        SELECT emp_code, count(*) AS punches FROM clock_transactions
-        WHERE gone_at_utc IS NULL AND settled_at_utc IS NULL AND (import_outcome IS NULL OR import_outcome = 'not_bound')
-        GROUP BY emp_code
+    WITH waiting AS MATERIALIZED ({WAITING}
     ), people AS MATERIALIZED (
         SELECT e.id, e.emp_code, e.full_name, e.department_code, b.state, b.candidates, b.updated_at, w.punches,
             e.absent_since IS NULL AND b.state NOT {_LEFT_OUT} AS counts,

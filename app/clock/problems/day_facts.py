@@ -17,9 +17,7 @@ SOON = literal_column(
 _WORDS = ", ".join(f"'{one.value}'" for one in OUTCOMES)
 # The day, and who it is, are in the id: an object that is built of texts alone costs a fifth, and there may be thousands of them.
 _COLUMNS = "emp_code, local_date, punched_at_utc, id, terminal_sn"
-DAYS = sql_facts(
-    KINDS,
-    f"""
+_NAMED = f"""
     WITH punches AS (
         SELECT import_outcome AS kind, {_COLUMNS} FROM clock_transactions
         WHERE import_outcome IN ({_WORDS}) AND settled_at_utc IS NULL AND gone_at_utc IS NULL AND local_date >= {SINCE}
@@ -34,12 +32,22 @@ DAYS = sql_facts(
         FROM punches p LEFT JOIN clock_employee_bindings b ON b.emp_code = p.emp_code
         GROUP BY p.kind, who, p.local_date, b.host_employee_id
     ), terminals AS MATERIALIZED ({TERMINAL_NAMES})
-    SELECT kind, 'person_day', who || '/' || local_date, punches, 1, since, newest, jsonb_object(
-        ARRAY['name', 'code', 'department', 'terminal', 'terminal_name'],
-        ARRAY[coalesce(h.name, nullif(e.full_name, ''), 'Code ' || days.code), days.code, coalesce(d.name, e.department_code), terminal,
-            coalesce(t.name, terminal)])
+    SELECT kind, who, local_date, punches, since, newest, coalesce(h.name, nullif(e.full_name, ''), 'Code ' || days.code) AS name,
+        days.code, coalesce(d.name, e.department_code) AS department, terminal, coalesce(t.name, terminal) AS terminal_name
     FROM days LEFT JOIN terminals t ON t.sn = terminal LEFT JOIN employees h ON h.id = host_employee_id LEFT JOIN clock_employees e ON e.emp_code = days.code
     LEFT JOIN clock_departments d ON d.code = e.department_code
+    """
+DAYS = sql_facts(
+    KINDS,
+    f"""
+    SELECT kind, 'person_day', who || '/' || local_date, punches, 1, since, newest, jsonb_object(
+        ARRAY['name', 'code', 'department', 'terminal', 'terminal_name'], ARRAY[name, code, department, terminal, terminal_name])
+    FROM ({_NAMED}) AS named
     """,
     few=False,
+    mark=f"""
+    SELECT coalesce(sum(hash_record_extended(
+        ROW(kind, who, local_date, punches, newest, name, code, department, terminal, terminal_name), 0)), 0)
+    FROM ({_NAMED}) AS named
+    """,
 )

@@ -23,15 +23,19 @@ DAYS = 62
 _CALLED = "coalesce(nullif(alias, ''), sn)"
 TERMINAL_NAMES = f"""SELECT sn, {_CALLED} || CASE WHEN count(*) OVER (PARTITION BY {_CALLED}) > 1 THEN ' (' || sn || ')' ELSE '' END AS name
         FROM clock_devices"""
+# The newest punch of the clock that is not of a wrong clock's future.
+NEWEST_PUNCH = """SELECT punched_at_utc AS at FROM clock_transactions
+        WHERE punched_at_utc <= now() + interval '1 hour' AND local_date <= now()::date + 1
+        ORDER BY local_date DESC, punched_at_utc DESC LIMIT 1"""
 SINCE = f"(now() - interval '{DAYS - 1} days')::date"
 
 
-def sql_facts(kinds: Collection[str], sql: str, *, few: bool = True) -> FactSelect:
-    """`sql` selects the columns of a fact, in their order. `few` as in FactSelect."""
+def sql_facts(kinds: Collection[str], sql: str, *, few: bool = True, mark: str = "") -> FactSelect:
+    """`sql` selects the columns of a fact, in their order. `few` as in FactSelect; `mark` selects a number as in FactSelect, "" for none."""
     named = text(f"SELECT * FROM ({sql}) AS facts ({', '.join(COLUMNS)})")
     found = named.columns(*(column(name) for name in COLUMNS)).subquery()
     columns = (cast(found.c[name], _TYPES.get(name, Text)).label(name) for name in COLUMNS)
-    return FactSelect(frozenset(kinds), select(*columns), few)
+    return FactSelect(frozenset(kinds), select(*columns), few, mark)
 
 
 def setting(name: str) -> str:

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import StaleDay
-from app.clock.punches import day_counts, hour_counts, week_counts
+from app.clock.punches import day_counts, hour_counts, waiting_counts, week_counts
 from app.db.session import Database, before_commit
 
 WEEKS_CAUGHT_UP = 8
@@ -77,12 +77,13 @@ async def _note(db: AsyncSession) -> None:
 
 async def roll_up(database: Database, workspace: str) -> int:
     """Counts every stale day again, a week per transaction: people are counted by week, so each week once.
-    Returns how many days. Then, some weeks at a time, come days that a version before this one counted, which kept no hours."""
+    Returns how many days. Then, some weeks at a time, come days that a version before this one counted, which kept less."""
     open_transaction = partial(database.transaction, workspace)
     done = await roll_up_in(open_transaction)
     for _ in range(WEEKS_CAUGHT_UP):
         async with open_transaction() as db:
             await mark_stale(db, await hour_counts.never_counted(db))
+            await mark_stale(db, await waiting_counts.never_counted(db))
         days = await roll_up_in(open_transaction)
         if not days:
             break

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.days import CLOCKS_APART, DAY
 from app.clock.punches.day_counts import Days, count_by_day
+from app.clock.punches.waiting_counts import WAITS
 from app.db.located import Counted
 
 # An instant lies near its local date in every zone, so the index on people and instants serves.
@@ -46,9 +47,9 @@ _IN_RANGE = _OF_PEOPLE.format(day="t.local_date", first="CAST(:first AS date)", 
 _BY_DAY = text(f"SELECT local_date, count(*) AS punches {_IN_RANGE} GROUP BY local_date ORDER BY local_date DESC")
 _FORGET = text("DELETE FROM clock_person_counts WHERE week = :week")
 _COUNT = text(
-    """
-    INSERT INTO clock_person_counts (week, emp_code, total)
-    SELECT CAST(:week AS date), emp_code, count(*) FROM clock_transactions
+    f"""
+    INSERT INTO clock_person_counts (week, emp_code, total, waiting)
+    SELECT CAST(:week AS date), emp_code, count(*), count(*) FILTER (WHERE {WAITS}) FROM clock_transactions
     WHERE local_date BETWEEN :week AND :last
     GROUP BY emp_code
     """

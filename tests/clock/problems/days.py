@@ -7,6 +7,7 @@ from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Punch
+from app.clock.punches.daily_totals import mark_stale
 
 
 async def stay(db: AsyncSession, code: str, outcome: str, at: datetime, *, sn: str = "T1", **more: Any) -> None:
@@ -17,3 +18,4 @@ async def stay(db: AsyncSession, code: str, outcome: str, at: datetime, *, sn: s
         "import_outcome": outcome, "judge_at": None, **more,
     }  # fmt: skip
     await db.execute(insert(Punch).values(values))
+    await mark_stale(db, [local.date()])

@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import select, update
 
 from app.accounts.audit import SYSTEM
+from app.clock import purge
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import undoing
 from app.clock.mirror import devices, gone, rezoning
@@ -17,7 +18,8 @@ from app.clock.mirror.punch_rows import Target, write_punches
 from app.clock.models import ClockEmployee, Connection, Punch
 from app.clock.parsing import ParsedPunch, Parser
 from app.clock.profiles import ONPREM
-from app.clock.review import decisions
+from app.clock.punches.daily_totals import mark_stale
+from app.clock.review import decisions, settling
 from app.clock.settings import write_settings
 from app.db.session import Database
 from app.host.attendance import day_locks
@@ -31,7 +33,7 @@ from app.outbound import Redactor
 from tests.clock import mirror_store
 from tests.clock.mirror_store import FAR, when
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, punch
-from tests.clock.punches import missing_marks
+from tests.clock.punches import kept_counts, missing_marks
 
 CODES = ("1", "2", "3", "4")
 PEOPLE = ("Ada", "Bea", "Cleo")
@@ -70,12 +72,21 @@ class Workplace:
     # What people and the server do, as lines: `bind 1 Bea`.
 
     async def does(self, line: str) -> None:
-        """Carries a line out, and looks whether a mark is missing."""
+        """Carries a line out, and looks whether a mark is missing, or a count is wrong."""
         self.done.append(line)
-        await self.carries_out(line)
+        await self.counts_waiting(line)
         if line.partition(" ")[0] not in FOLLOWED_BY_AN_IMPORT:
             await missing_marks.refuse_unasked(self.database, self.now, self.done)
         await missing_marks.refuse(self.database, CODES, self.now, self.done)
+
+    async def counts_waiting(self, line: str) -> None:
+        """Carries a line out on counts that are up to date."""
+        async with self.database.transaction() as db:
+            await kept_counts.refuse(db, self.done)
+            await kept_counts.count_up(db)
+        await self.carries_out(line)
+        async with self.database.transaction() as db:
+            await kept_counts.refuse(db, self.done)
 
     async def carries_out(self, line: str) -> None:
         verb, _, rest = line.partition(" ")
@@ -87,6 +98,7 @@ class Workplace:
         async with self.database.transaction() as db:
             for tap in taps.split(", "):
                 await punch(db, code, tap, zone=self.zone, sn="T2" if tap.startswith("a ") else "T1")
+            await mark_stale(db, (await db.scalars(select(Punch.local_date).where(Punch.emp_code == code))).all())
 
     async def at(self, moment: str) -> None:
         self.now = self.when(moment)
@@ -195,6 +207,18 @@ class Workplace:
     async def use(self, text: str) -> None:
         async with self.database.transaction() as db:
             await decisions.use_punches(db, SYSTEM, await self.punch(db, text))
+
+    async def settle(self, text: str) -> None:
+        async with self.database.transaction() as db:
+            await settling.settle(db, SYSTEM, Punch.id == await self.punch(db, text))
+
+    async def unsettle(self, text: str) -> None:
+        async with self.database.transaction() as db:
+            await settling.unsettle(db, SYSTEM, Punch.id == await self.punch(db, text))
+
+    async def purge(self, day: str) -> None:
+        """What was judged before this day."""
+        await purge._purge_punches(self.database, "main", self.when(f"{day} 00:00").date())
 
     async def edit(self, text: str, became: str) -> None:
         """On the server: `edit 1 17:00 to O Tue 18:00`, or `edit 1 17:00 to code 3`."""
