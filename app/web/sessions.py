@@ -28,6 +28,8 @@ IDLE = timedelta(minutes=30)
 ABSOLUTE = timedelta(hours=12)
 # A click a second must not cause a write a second.
 SEEN_EVERY = timedelta(minutes=1)
+# A page that shows a secret is asked for at once, but another tab may come first.
+ONCE_WAITS = timedelta(minutes=5)
 # What the sign-in page says to a browser whose session has ended.
 LEFT_IDLE = marked("You were signed out after 30 minutes without activity.")
 LASTED = marked("You were signed out after 12 hours. No sign-in lasts longer.")
@@ -229,19 +231,17 @@ async def flash(
     sent: str = "",
     see: tuple[str, str] | None = None,
     once: str = "",
+    sealed: str = "",
 ) -> None:
     """Leaves a message for the person's next page. `level`: success, info, warning or danger. `sent` names a draft that
     the browser can now drop (static/js/drafts.js). `see`: the address and the words of a link after the message. `once`
-    names a secret that the next page may show (`may_show`)."""
+    is the path of the only page that gets the message, with what is `sealed` (app.web.once)."""
     link = {"url": see[0], "action": see[1]} if see else {}
-    beside = {name: text for name, text in (("sent", sent), ("once", once)) if text}
-    context.flashes = [*context.flashes, _told(context.speech, message, level) | beside | link]
+    until = (datetime.now(UTC) + ONCE_WAITS).isoformat() if once else ""
+    beside = (("sent", sent), ("once", once), ("sealed", sealed), ("until", until))
+    told = _told(context.speech, message, level) | {name: text for name, text in beside if text} | link
+    context.flashes = [*context.flashes, told]
     await _store_flashes(context)
-
-
-def may_show(context: Context, once: str) -> bool:
-    """True on the first page after `flash` named this secret. Reloading does not show it again."""
-    return any(one.get("once") == once for one in context.flashes)
 
 
 def _told(speech: Speech, message: str, level: str) -> dict[str, str]:
@@ -252,8 +252,13 @@ def _told(speech: Speech, message: str, level: str) -> dict[str, str]:
 
 
 async def take_flashes(context: Context) -> list[dict[str, str]]:
-    """The messages for this page; they are removed."""
-    taken, context.flashes = context.flashes, []
+    """The messages for this page; they are removed. One that is for another page waits for it, but not for long."""
+    now = datetime.now(UTC).isoformat()
+    taken, left = list[dict[str, str]](), list[dict[str, str]]()
+    for one in context.flashes:
+        waits = one.get("once") not in {None, context.request.url.path} and one.get("until", "") > now
+        (left if waits else taken).append(one)
+    context.flashes = left
     if taken:
         await _store_flashes(context)
     return taken

@@ -90,7 +90,7 @@ async def test_digits_and_recovery_codes_work_beside_it(
     bob: Browser, visitor: Browser, parts: Parts, database: Database, secret: str
 ) -> None:
     await add_passkey(bob)
-    shown = await bob.submit("/account/second-factor/recovery", {"current": PASSWORD})
+    shown = await bob.submit("/account/second-factor/recovery", {"current": PASSWORD}, follow_redirects=True)
     recovery = re.findall(r"<li>([A-Z2-7-]{19})</li>", shown.text)[0]
     for otp in (code_of(secret), recovery):
         assert (await submit_sign_in(visitor, "bob", otp=otp)).status_code == 303

@@ -38,8 +38,10 @@ async def look_after_success(database: Database, workspace: str) -> None:
 def detect(fact: Fact, _: datetime) -> Finding | None:
     name = fact.facts["name"]
     label = KINDS[name].label if name in KINDS else name
-    reason = fact.facts["error"] or "It did not say why."
-    return fact.found(f"The job “{label}” failed", f"{reason} Retry it, or open the job to see more.")
+    reason, act = fact.facts["error"] or "It did not say why.", fact.facts.get("act")
+    # Acts have jobs of the same name, and several may have failed.
+    which = f" in act {act}" if act else ""
+    return fact.found(f"The job “{label}” failed{which}", f"{reason} Retry it, or open the job to see more.")
 
 
 def _url(_: str, facts: Mapping[str, Any]) -> str:
@@ -106,7 +108,7 @@ _TOLD = {name: kind.problem for name, kind in KINDS.items() if kind.problem}
 _WORK = _same_work(Job.key).label("work")
 # Only the latest failure of each work: a job that fails for weeks has thousands.
 _LATEST = (
-    select(Job.id, Job.name, _WORK, Job.error, Job.finished_at)
+    select(Job.id, Job.name, _WORK, Job.error, Job.finished_at, Job.arguments["act_id"].astext.label("act"))
     .where(Job.workspace == WORKSPACE, Job.name.in_(sorted(_TOLD)), _unsettled())
     .ext(distinct_on(Job.name, _WORK))
     .order_by(Job.name, _WORK, Job.id.desc())
@@ -141,7 +143,9 @@ FAILED = FactSelect(
             _LATEST.c.work,
             since=_LATEST.c.finished_at,
             evidence=_LATEST.c.id,
-            facts=func.jsonb_build_object("job", _LATEST.c.id, "name", _LATEST.c.name, "error", _LATEST.c.error),
+            facts=func.jsonb_build_object(
+                "job", _LATEST.c.id, "name", _LATEST.c.name, "error", _LATEST.c.error, "act", _LATEST.c.act
+            ),
         )
     ).where(_next_success().is_(None)),
 )

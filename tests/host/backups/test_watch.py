@@ -38,7 +38,7 @@ def test_a_call_is_missing_after_the_hours_and_never_before_the_first(
 
 async def address_of(alice: Browser) -> str:
     """The path of a new address."""
-    shown = await alice.submit(f"{PAGE}/address", {})
+    shown = await alice.submit(f"{PAGE}/address", {}, follow_redirects=True)
     assert shown.status_code == 200
     assert "no-store" in shown.headers["cache-control"]
     (path,) = set(re.findall(r"/ping/[\w-]+", shown.text))

@@ -207,8 +207,8 @@ async def test_a_list_takes_a_fifth_of_its_bytes(alice: Browser) -> None:
 async def test_no_page_that_shows_a_secret_is_compressed(database: Database, alice: Browser) -> None:
     pages = [
         await alice.get("/account/second-factor"),
-        await alice.submit("/account/tokens/new", {"name": "t", "scopes": ["me"], "life": "30"}),
-        await alice.submit(f"/admin/users/{await user_id_of(database, 'bob')}/link"),
+        await alice.submit("/account/tokens/new", {"name": "t", "scopes": ["me"], "life": "30"}, follow_redirects=True),
+        await alice.submit(f"/admin/users/{await user_id_of(database, 'bob')}/link", follow_redirects=True),
     ]
     for answer in pages:
         assert answer.status_code == 200, answer.text

@@ -7,6 +7,7 @@ import segno
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from litestar.response import Redirect
 from markupsafe import Markup
 from sqlalchemy import func, or_, select
 
@@ -20,11 +21,11 @@ from app.host.pages.admin import tokens as token_pages
 from app.host.pages.admin.sign_in import new_password_form, revoke_if_asked
 from app.languages import LANGUAGES
 from app.mail.account_letters import tell_of
-from app.web import sessions
+from app.web import once, sessions
 from app.web.context import Context
 from app.web.forms import Bound, Form, Password, Text
 from app.web.guards import signed_in
-from app.web.pages import done, page, shown_once
+from app.web.pages import done, go, page, shown_once
 from app.wording.marked import joined, marked, worded
 from app.wording.speech import spoken
 
@@ -114,7 +115,7 @@ async def switch_on(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _setup_page(ctx, form, sealed, status=422)
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.enable_second_factor")
     await begin_anew(ctx)
-    return await _codes_page(
+    return await _codes_next(
         ctx, codes, marked("The second factor is on. Signing in asks for the six digits from now on.")
     )
 
@@ -131,7 +132,14 @@ async def make_recovery_codes(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _recovery_page(ctx, form, status=422)
     codes = await second_factor.make_recovery_codes(ctx.db, ctx.actor, ctx.user.id)
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.make_recovery_codes")
-    return await _codes_page(ctx, codes, marked("The codes that you had before no longer work."))
+    return await _codes_next(ctx, codes, marked("The codes that you had before no longer work."))
+
+
+@get("/account/second-factor/recovery/made", guards=[signed_in])
+async def show_recovery_codes(ctx: NamedDependency[Context]) -> Response[Any]:
+    if (made := once.taken(ctx)) is None:
+        return go("/account")
+    return shown_once(await page(ctx, "host/account_recovery_codes.html", **made))
 
 
 @post("/account/second-factor/off", guards=[signed_in], status_code=200)
@@ -172,7 +180,12 @@ async def make_token(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _token_page(ctx, form, status=422)
     days = token_pages.days_of(form["life"])
     made = await tokens.create(ctx.db, ctx.actor, ctx.user.id, form["scopes"], name=form["name"], days=days)
-    return shown_once(await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/account"))
+    return await token_pages.made_next(ctx, "/account/tokens/made", made, form["name"])
+
+
+@get("/account/tokens/made", guards=[signed_in])
+async def show_token(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await token_pages.made_page(ctx, home="/account")
 
 
 @get("/account/tokens/{token_id:int}/revoke", guards=[signed_in])
@@ -262,9 +275,9 @@ async def _recovery_page(ctx: Context, form: Bound, *, status: int = 200) -> Res
     return await page(ctx, "host/account_recovery.html", fragment="drawer", status=status, form=form)
 
 
-async def _codes_page(ctx: Context, codes: list[str], told: str) -> Response[str]:
-    """Shows them for the only time: only their hashes are stored."""
-    return shown_once(await page(ctx, "host/account_recovery_codes.html", codes=codes, told=told))
+async def _codes_next(ctx: Context, codes: list[str], told: str) -> Redirect:
+    """On to the page that shows them for the only time: only their hashes are stored."""
+    return await once.show_next(ctx, "/account/second-factor/recovery/made", told, codes=codes)
 
 
 async def _setup_page(ctx: Context, form: Bound, sealed: str, *, status: int = 200) -> Response[str]:
@@ -298,6 +311,6 @@ async def _token_page(ctx: Context, form: Bound, *, status: int = 200) -> Respon
 
 
 ROUTES = [
-    show, password_form, change_password, second_factor_form, switch_on, recovery_form, make_recovery_codes, switch_off, end_others, end_one,
-    new_token, make_token, ask_to_revoke, revoke_token,
+    show, password_form, change_password, second_factor_form, switch_on, recovery_form, make_recovery_codes, show_recovery_codes, switch_off, end_others,
+    end_one, new_token, make_token, show_token, ask_to_revoke, revoke_token,
 ]  # fmt: skip

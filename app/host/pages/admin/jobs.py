@@ -102,9 +102,14 @@ async def show(ctx: NamedDependency[Context], job_id: FromPath[int]) -> Response
     if job is None:
         raise NotFound("There is no such job.")
     kind = jobs.KINDS.get(job.name)
-    return await page(
-        ctx, "host/admin/job.html", fragment="drawer", job=job, kind=kind, states=STATES, now=datetime.now(UTC)
-    )
+    act_id = job.arguments.get("act_id")
+    values: dict[str, Any] = {
+        "kind": kind,
+        "states": STATES,
+        "now": datetime.now(UTC),
+        "act": (await acts.told(ctx, {act_id} if act_id else ())).get(act_id),
+    }
+    return await page(ctx, "host/admin/job.html", fragment="drawer", job=job, **values)
 
 
 @post("/admin/jobs/{job_id:int}/retry", guards=[MAY], status_code=200)

@@ -2,29 +2,37 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from litestar import Response
+from litestar.response import Redirect
 
 from app.accounts.one_time_links import LINK_LIFE
 from app.mail.account_letters import send_link
+from app.web import once
 from app.web.context import Context
-from app.web.pages import page, shown_once
+from app.web.pages import go, page, shown_once
 
 
 @dataclass(frozen=True, slots=True)
 class LinkOwner:
     """The owner of the link. `way` are (label, address) of the pages above; `home` is where *Done* leads."""
 
-    id: int
     name: str
     email: str
     way: Sequence[tuple[str, str]]
     home: str
 
 
-async def link_page(ctx: Context, owner: LinkOwner, secret: str) -> Response[str]:
-    """Shows the link for the only time: only its hash is stored."""
+async def link_next(ctx: Context, path: str, user_id: int, secret: str, message: str) -> Redirect:
+    """On to the page with the link: `path` answers with `link_page`. Mails the link, too."""
+    mailed = await send_link(ctx.parts, ctx.db, user_id, secret)
     link = f"{ctx.parts.settings.base_url}/welcome/{secret}"
-    mailed = await send_link(ctx.parts, ctx.db, owner.id, secret)
-    shown = await page(ctx, "host/admin/user_link.html", link=link, days=LINK_LIFE.days, owner=owner, mailed=mailed)
-    return shown_once(shown)
+    return await once.show_next(ctx, path, message, link=link, mailed=mailed)
+
+
+async def link_page(ctx: Context, owner: LinkOwner) -> Response[Any]:
+    """The link for the only time: only its hash is stored."""
+    if (made := once.taken(ctx)) is None:
+        return go(owner.home)
+    return shown_once(await page(ctx, "host/admin/user_link.html", days=LINK_LIFE.days, owner=owner, **made))

@@ -10,7 +10,7 @@ from app.accounts import administrators, tenant_administrators, tenants
 from app.accounts.one_time_links import LINK_LIFE
 from app.accounts.roles import EVERYTHING
 from app.errors import Forbidden, Invalid
-from app.host.pages.admin.link_page import LinkOwner, link_page
+from app.host.pages.admin.link_page import LinkOwner, link_next, link_page
 from app.host.pages.admin.tenants import MAY
 from app.host.pages.admin.user_forms import EMAIL, NAME
 from app.texts import whole
@@ -32,7 +32,7 @@ async def new(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any
 @post("/admin/tenants/{key:str}/administrator", guards=[MAY], status_code=200)
 async def make(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[Any]:
     _refuse_less_than_all(ctx)
-    tenant = await tenants.find(ctx.db, key)
+    await tenants.find(ctx.db, key)
     posted = await ctx.form()
     form = FORM.read(posted)
     known = whole(str(posted.get("known", "")), 6) or 0
@@ -46,7 +46,8 @@ async def make(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[An
             form.absorb(refused)
     if not form.ok:
         return await _page(ctx, key, form, status=422)
-    return await link_page(ctx, _owner(tenant, made.id, form["name"], made.email), made.link_secret or "")
+    message = f"The account of {form['name']} was made."
+    return await link_next(ctx, _shown_at(key, made.id), made.id, made.link_secret or "", message)
 
 
 @get("/admin/tenants/{key:str}/administrator/{user_id:int}", guards=[MAY])
@@ -67,11 +68,19 @@ async def ask_for_link(ctx: NamedDependency[Context], key: FromPath[str], user_i
 @post("/admin/tenants/{key:str}/administrator/{user_id:int}", guards=[MAY], status_code=200)
 async def make_link(ctx: NamedDependency[Context], key: FromPath[str], user_id: FromPath[int]) -> Response[Any]:
     _refuse_less_than_all(ctx)
-    tenant = await tenants.find(ctx.db, key)
     person = await tenant_administrators.one_of(ctx.db, key, user_id)
     async with ctx.inside(key) as db:
         secret = await tenant_administrators.make_link(db, ctx.actor, user_id, reach=ctx.user.permissions)
-    return await link_page(ctx, _owner(tenant, user_id, person.name, person.email), secret)
+    return await link_next(ctx, _shown_at(key, user_id), user_id, secret, f"A link for {person.name} was made.")
+
+
+@get("/admin/tenants/{key:str}/administrator/{user_id:int}/made", guards=[MAY])
+async def show_link(ctx: NamedDependency[Context], key: FromPath[str], user_id: FromPath[int]) -> Response[Any]:
+    tenant = await tenants.find(ctx.db, key)
+    person = await tenant_administrators.one_of(ctx.db, key, user_id)
+    home = f"/admin/tenants/{key}"
+    way = [("Tenants", "/admin/tenants"), (tenant.name, home)]
+    return await link_page(ctx, LinkOwner(person.name, person.email, way, home))
 
 
 def _refuse_less_than_all(ctx: Context) -> None:
@@ -80,9 +89,8 @@ def _refuse_less_than_all(ctx: Context) -> None:
         raise Forbidden("Only a person who has all permissions can make an administrator.")
 
 
-def _owner(tenant: Any, user_id: int, name: str, email: str) -> LinkOwner:
-    home = f"/admin/tenants/{tenant.key}"
-    return LinkOwner(user_id, name, email, [("Tenants", "/admin/tenants"), (tenant.name, home)], home)
+def _shown_at(key: str, user_id: int) -> str:
+    return f"/admin/tenants/{key}/administrator/{user_id}/made"
 
 
 async def _page(ctx: Context, key: str, form: Bound, *, status: int = 200) -> Response[str]:
@@ -97,4 +105,4 @@ async def _page(ctx: Context, key: str, form: Bound, *, status: int = 200) -> Re
     )
 
 
-ROUTES = [new, make, ask_for_link, make_link]
+ROUTES = [new, make, ask_for_link, make_link, show_link]

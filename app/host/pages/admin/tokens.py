@@ -8,23 +8,24 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from litestar.response import Redirect
 from sqlalchemy import Select, case, func, select
 
 from app.accounts import administrators, tokens
 from app.accounts.models import ApiToken, User
-from app.accounts.tokens import SCOPES
+from app.accounts.tokens import SCOPES, CreatedToken
 from app.counting import count
 from app.db.among import among
 from app.db.searching import contains
 from app.errors import Conflict, Invalid, NotFound
-from app.web import exports, lists
+from app.web import exports, lists, once
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length, each
-from app.web.pages import done, page, shown_once
+from app.web.pages import done, go, page, shown_once
 from app.wording.marked import marked
 
 MAY = Requires("admin.tokens")
@@ -139,9 +140,12 @@ async def make(ctx: NamedDependency[Context]) -> Response[Any]:
     except Invalid as refused:
         form.absorb(refused)
         return await _new_page(ctx, form, status=422)
-    return shown_once(
-        await page(ctx, "host/admin/token_made.html", token=made, name=form["name"], home="/admin/tokens")
-    )
+    return await made_next(ctx, "/admin/tokens/made", made, form["name"])
+
+
+@get("/admin/tokens/made", guards=[MAY])
+async def show_made(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await made_page(ctx, home="/admin/tokens")
 
 
 @get("/admin/tokens/{token_id:int}/revoke", guards=[MAY])
@@ -220,6 +224,21 @@ async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_i
     )
 
 
+async def made_next(ctx: Context, path: str, made: CreatedToken, name: str) -> Redirect:
+    """On to the page with the token: `path` answers with `made_page`."""
+    expires = made.expires_at and made.expires_at.isoformat()
+    values = {"text": made.text, "name": name, "scopes": made.scopes, "expires_at": expires}
+    return await once.show_next(ctx, path, "The token was made.", **values)
+
+
+async def made_page(ctx: Context, *, home: str) -> Response[Any]:
+    """The token for the only time: only its hash is stored."""
+    if (made := once.taken(ctx)) is None:
+        return go(home)
+    expires = made["expires_at"] and datetime.fromisoformat(made["expires_at"])
+    return shown_once(await page(ctx, "host/admin/token_made.html", home=home, **made | {"expires_at": expires}))
+
+
 def form_for(ctx: Context, *first: Email) -> Form:
     """The form of a new token, with the scopes that are of use to the person who fills it in."""
     offered = tokens.offered(ctx.user.permissions, on_platform=ctx.on_platform)
@@ -241,4 +260,4 @@ async def _new_page(ctx: Context, form: Bound, *, status: int = 200) -> Response
     )
 
 
-ROUTES = [index, new, make, bulk, ask, revoke]
+ROUTES = [index, new, make, show_made, bulk, ask, revoke]

@@ -6,13 +6,14 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
+from litestar.response import Redirect
 
 from app.accounts import accounts, user_types
 from app.accounts.models import User
 from app.accounts.one_time_links import LINK_LIFE
 from app.db.locks import hold, hold_name
 from app.errors import Invalid
-from app.host.pages.admin.link_page import LinkOwner, link_page
+from app.host.pages.admin.link_page import LinkOwner, link_next, link_page
 from app.host.pages.admin.users import MAY, offers
 from app.web import edits, sessions
 from app.web.bulk import ask_first
@@ -48,7 +49,7 @@ async def invite(ctx: NamedDependency[Context]) -> Response[Any]:
     except Invalid as refused:
         bound.absorb(refused)
         return await _new_page(ctx, bound, status=422)
-    return await link_page(ctx, _owner(created.id, bound["name"], created.email), created.link_secret or "")
+    return await _link_next(ctx, created.id, created.link_secret or "", f"The account of {bound['name']} was made.")
 
 
 @get("/admin/users/{user_id:int}/edit", guards=[MAY])
@@ -102,7 +103,15 @@ async def ask_for_link(ctx: NamedDependency[Context], user_id: FromPath[int]) ->
 async def make_link(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Response[Any]:
     user = await accounts.find(ctx.db, user_id)
     secret = await accounts.invite(ctx.db, ctx.actor, user_id, reach=ctx.user.permissions)
-    return await link_page(ctx, _owner(user_id, user.name, user.email), secret)
+    return await _link_next(ctx, user_id, secret, f"A link for {user.name} was made.")
+
+
+@get("/admin/users/{user_id:int}/link/made", guards=[MAY])
+async def show_link(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Response[Any]:
+    user = await accounts.find(ctx.db, user_id)
+    home = f"/admin/users/{user_id}"
+    way = [("Users", "/admin/users"), (user.name, home)]
+    return await link_page(ctx, LinkOwner(user.name, user.email, way, home))
 
 
 @get("/admin/users/types", guards=[MAY])
@@ -179,9 +188,8 @@ async def _edit_page(ctx: Context, user: Any, form: Bound, *, status: int = 200)
     return await page(ctx, "host/admin/user_edit.html", fragment="drawer", status=status, form=form, account=user)
 
 
-def _owner(user_id: int, name: str, email: str) -> LinkOwner:
-    home = f"/admin/users/{user_id}"
-    return LinkOwner(user_id, name, email, [("Users", "/admin/users"), (name, home)], home)
+async def _link_next(ctx: Context, user_id: int, secret: str, message: str) -> Redirect:
+    return await link_next(ctx, f"/admin/users/{user_id}/link/made", user_id, secret, message)
 
 
 async def _types_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
@@ -194,6 +202,6 @@ async def _type_page(ctx: Context, key: str, form: Bound, *, status: int = 200) 
 
 
 ROUTES = [
-    new, invite, edit, save, ask_for_link, make_link,
+    new, invite, edit, save, ask_for_link, make_link, show_link,
     types, add_type, show_type, rename_type, ask_to_remove_type, remove_type,
 ]  # fmt: skip

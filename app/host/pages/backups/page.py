@@ -11,12 +11,12 @@ from app.host.backups import watch
 from app.host.backups.models import BackupWatch
 from app.host.problem_kinds import backup_overdue
 from app.problems import looking
-from app.web import edits
+from app.web import edits, once
 from app.web.bulk import ask_to
 from app.web.context import Context
 from app.web.forms import Bound, Form, Number
 from app.web.guards import Requires
-from app.web.pages import done, page, shown_once
+from app.web.pages import done, go, page, shown_once
 
 URL = "/admin/backups"
 MAY = Requires("admin.backups", platform_only=True)
@@ -65,11 +65,18 @@ async def ask_to_replace(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post(f"{URL}/address", guards=[MAY], status_code=200)
 async def make_address(ctx: NamedDependency[Context]) -> Response[Any]:
-    """Shows the address for the only time: only the hash of its secret is stored."""
+    """Only the hash of its secret is stored, so the next page shows it for the only time."""
     await hold_name(ctx.db, watch.SUBJECT)
     secret = await watch.make_address(ctx.db, ctx.actor)
     address = f"{ctx.parts.settings.base_url}/ping/{secret}"
-    return shown_once(await page(ctx, "host/backups/address.html", address=address, home=URL))
+    return await once.show_next(ctx, f"{URL}/address/made", "The address was made.", address=address)
+
+
+@get(f"{URL}/address/made", guards=[MAY])
+async def show_address(ctx: NamedDependency[Context]) -> Response[Any]:
+    if (made := once.taken(ctx)) is None:
+        return go(URL)
+    return shown_once(await page(ctx, "host/backups/address.html", home=URL, **made))
 
 
 @get(f"{URL}/remove", guards=[MAY])
@@ -111,4 +118,4 @@ async def _backups_page(ctx: Context, held: BackupWatch | None, form: Bound, *, 
     )
 
 
-ROUTES = [show, save, ask_to_replace, make_address, ask_to_remove, remove]
+ROUTES = [show, save, ask_to_replace, make_address, show_address, ask_to_remove, remove]

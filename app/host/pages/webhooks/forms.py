@@ -44,7 +44,7 @@ async def make(ctx: NamedDependency[Context]) -> Response[Any]:
         except Conflict as too_many:
             form.refuse("", too_many.message)
         else:
-            return await secrets.shown_next(ctx, made.id, "The webhook was added.")
+            return await secrets.shown_next(ctx, made.id, "The webhook was added.", made.secret, rotated=False)
     return await _form_page(ctx, form, status=422)
 
 

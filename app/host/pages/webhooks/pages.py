@@ -103,8 +103,8 @@ async def ask_to_rotate(ctx: NamedDependency[Context], webhook_id: FromPath[int]
 
 @post("/webhooks/{webhook_id:int}/rotate", guards=[MAY], status_code=200)
 async def rotate(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Response[Any]:
-    await endpoints.rotate(ctx.db, ctx.parts.keys, ctx.actor, webhook_id)
-    return await secrets.shown_next(ctx, webhook_id, "The new secret was made.")
+    secret = await endpoints.rotate(ctx.db, ctx.parts.keys, ctx.actor, webhook_id)
+    return await secrets.shown_next(ctx, webhook_id, "The new secret was made.", secret, rotated=True)
 
 
 @get("/webhooks/{webhook_id:int}/remove", guards=[MAY])

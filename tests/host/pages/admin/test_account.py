@@ -286,7 +286,7 @@ def test_a_browser_is_named_so_that_one_knows_it_again(user_agent: str, said: st
 
 async def make_token(browser: Browser, **changed: Any) -> str:
     data = {"name": "Payroll", "scopes": ["clock:read"], "life": "30", **changed}
-    answer = await browser.submit("/account/tokens/new", data)
+    answer = await browser.submit("/account/tokens/new", data, follow_redirects=True)
     assert answer.status_code == 200, answer.text
     found = TOKEN.search(answer.text)
     assert found
@@ -409,7 +409,7 @@ async def test_the_second_factor_is_scanned_dark_on_light(alice: Browser) -> Non
 
 
 async def recovery_codes(browser: Browser) -> list[str]:
-    answer = await browser.submit("/account/second-factor/recovery", {"current": PASSWORD})
+    answer = await browser.submit("/account/second-factor/recovery", {"current": PASSWORD}, follow_redirects=True)
     assert answer.headers["cache-control"] == "no-store, no-transform"
     return CODES.findall(answer.text)
 
@@ -417,7 +417,8 @@ async def recovery_codes(browser: Browser) -> list[str]:
 async def test_ten_recovery_codes_are_shown_once_and_kept_as_hashes(bob: Browser, database: Database) -> None:
     await give_password(database, "bob")
     setup, key = await begin_setup(bob)
-    answer = await bob.submit("/account/second-factor", {"setup": setup, "code": code_of(key), "current": PASSWORD})
+    given = {"setup": setup, "code": code_of(key), "current": PASSWORD}
+    answer = await bob.submit("/account/second-factor", given, follow_redirects=True)
     codes = CODES.findall(answer.text)
     assert len(set(codes)) == len(codes) == 10
     assert answer.headers["cache-control"] == "no-store, no-transform"

@@ -8,6 +8,9 @@ from sqlalchemy import insert, select
 from app import jobs
 from app.accounts.models import Job, WorkerHeartbeat
 from app.db.session import Database
+from app.long_acts.models import LongAct
+from app.problems import looking
+from app.problems.models import Problem
 from tests.conftest import Browser
 from tests.host.signing_in import acts
 
@@ -58,6 +61,19 @@ async def test_a_failed_job_says_why_and_can_be_retried(alice: Browser, database
     async with database.shared_transaction() as db:
         assert (await db.scalars(select(Job.status).where(Job.id == number))).one() == "queued"
     assert await acts(database) == ["job.retry"]
+
+
+async def test_a_failed_job_of_an_act_says_which(alice: Browser, database: Database) -> None:
+    async with database.transaction() as db:
+        kept = {"kind": "people.deactivate", "emp_codes": [], "actor_name": "Alice Ahn", "list_query": "", "total": 40}
+        act_id = await db.scalar(insert(LongAct).values(kept).returning(LongAct.id))
+    given = {"name": "long_act", "key": f"long_act:{act_id}", "arguments": {"act_id": act_id}, "error": "It broke."}
+    number = await job(database, "failed", **given)
+    assert f'<a href="/acts/{act_id}">Deactivating people: ' in (await alice.get(f"/admin/jobs/{number}")).text
+    async with database.transaction() as db:
+        await looking.look(db)
+        title = await db.scalar(select(Problem.title).where(Problem.kind == "job_failed"))
+    assert title == f"The job “Act on all rows of a list” failed in act {act_id}"
 
 
 @pytest.mark.parametrize("status", ["queued", "running", "done"])

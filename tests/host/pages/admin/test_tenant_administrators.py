@@ -76,7 +76,7 @@ async def test_the_first_administrator_chooses_a_password_by_the_link_and_admini
     form = (await alice.fragment(URL)).text
     assert "<html" not in form
     assert "Make the first administrator" in form
-    answer = await alice.submit(URL, ADA)
+    answer = await alice.submit(URL, ADA, follow_redirects=True)
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store, no-transform"
     assert "content-encoding" not in answer.headers
@@ -197,12 +197,12 @@ async def test_a_person_with_fewer_rights_makes_neither_an_administrator_nor_a_l
 
 
 async def test_a_lost_link_is_replaced_until_there_is_a_password(alice: Browser, database: Database) -> None:
-    first = _LINK.search((await alice.submit(URL, ADA)).text)
+    first = _LINK.search((await alice.submit(URL, ADA, follow_redirects=True)).text)
     made = await account(database)
     page = (await alice.get("/admin/tenants/acme")).text
     assert f'href="{URL}/{made.id}' in page
     assert "Make a new link for Ada Byron?" in (await alice.get(f"{URL}/{made.id}")).text
-    answer = await alice.submit(f"{URL}/{made.id}")
+    answer = await alice.submit(f"{URL}/{made.id}", follow_redirects=True)
     second = _LINK.search(answer.text)
     assert answer.headers["cache-control"] == "no-store, no-transform"
     assert first

@@ -59,7 +59,7 @@ async def test_the_list_finds_tokens_by_state(alice: Browser, database: Database
 async def test_an_administrator_makes_a_token_that_acts_as_its_owner(
     alice: Browser, visitor: Browser, database: Database
 ) -> None:
-    answer = await alice.submit("/admin/tokens/new", NEW)
+    answer = await alice.submit("/admin/tokens/new", NEW, follow_redirects=True)
     found = TOKEN.search(answer.text)
     assert found
     assert found[0] not in (await alice.get("/admin/tokens")).text
@@ -89,7 +89,7 @@ async def test_the_list_says_who_made_each_token(alice: Browser, bob: Browser, d
 async def test_the_owners_permissions_are_asked_at_each_request(
     alice: Browser, visitor: Browser, database: Database
 ) -> None:
-    found = TOKEN.search((await alice.submit("/admin/tokens/new", NEW)).text)
+    found = TOKEN.search((await alice.submit("/admin/tokens/new", NEW, follow_redirects=True)).text)
     assert found
     await give(database, "bob", "Survey author")
     bearer = {"Authorization": f"Bearer {found[0]}"}

@@ -103,7 +103,7 @@ async def test_the_export_holds_the_filtered_accounts_and_no_secret(
 async def test_a_new_user_gets_a_link_that_is_shown_once_and_works(
     alice: Browser, visitor: Browser, database: Database
 ) -> None:
-    answer = await alice.submit("/admin/users/new", NEW)
+    answer = await alice.submit("/admin/users/new", NEW, follow_redirects=True)
     assert answer.status_code == 200
     found = LINK.search(answer.text)
     assert found
@@ -187,7 +187,7 @@ async def test_a_deactivated_user_is_out_at_once_with_tokens_and_links(
     bob_id = await give_password(database, "bob")
     bearer = {"Authorization": f"Bearer {await token('bob', 'clock:read')}"}
     assert (await visitor.get("/api/v1/clock/status", headers=bearer)).status_code == 200
-    made = await alice.submit(f"/admin/users/{bob_id}/link")
+    made = await alice.submit(f"/admin/users/{bob_id}/link", follow_redirects=True)
     secret = LINK.search(made.text)
     assert secret
     await alice.submit(f"/admin/users/{bob_id}/deactivate")
@@ -214,7 +214,7 @@ async def test_a_link_for_a_known_user_leaves_the_old_password_until_it_is_used(
     alice: Browser, visitor: Browser, database: Database
 ) -> None:
     bob_id = await give_password(database, "bob")
-    answer = await alice.submit(f"/admin/users/{bob_id}/link")
+    answer = await alice.submit(f"/admin/users/{bob_id}/link", follow_redirects=True)
     found = LINK.search(answer.text)
     assert found
     assert (await submit_sign_in(visitor, "bob")).status_code == 303
@@ -315,7 +315,8 @@ async def test_a_bulk_act_asks_with_the_number_and_is_audited_for_each(
 
 
 async def test_a_bulk_act_kills_links_like_the_single_one(alice: Browser, visitor: Browser, database: Database) -> None:
-    made = LINK.search((await alice.submit(f"/admin/users/{await user_id_of(database, 'bob')}/link")).text)
+    bob_id = await user_id_of(database, "bob")
+    made = LINK.search((await alice.submit(f"/admin/users/{bob_id}/link", follow_redirects=True)).text)
     assert made
     chosen = {"action": "deactivate", "id": await ids_of(database, "bob"), "confirmed": "1", "number": "1"}
     await alice.submit("/admin/users/bulk", chosen)
