@@ -35,7 +35,7 @@ from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
 from workers import claims
 from workers.ending import end
-from workers.running import Function, run
+from workers.running import HELD_S, Function, run
 from workers.schedule import schedule
 from workers.settings import FUNCTIONS, work
 from workers.slots import Slots
@@ -521,6 +521,23 @@ async def test_a_job_that_was_asked_for_again_begins_after_that_was_committed(da
             assert await claim(database, job_id, 0) is None
     assert await keys_that_wait(database) == ["clock_sync"]
     assert await claim(database, job_id, 0)
+
+
+async def test_a_job_whose_askers_had_not_committed_is_woken_soon(parts: Parts) -> None:
+    """Not at the next look of the schedule, which may be seconds away."""
+    database = parts.database
+    job_id, slots = await ask(database), Slots(2)
+    async with database.transaction() as asking:
+        await jobs.request_after(asking, "clock_sync")
+        await run(parts, {}, QUICK, (job_id, 0), nothing, slots=slots)
+        assert not slots.freed.is_set()
+    async with asyncio.timeout(5):
+        await slots.freed.wait()
+    slots.freed.clear()
+    assert await claim(database, job_id, 0)
+    await run(parts, {}, QUICK, (job_id, 0), nothing, slots=slots)
+    await asyncio.sleep(2 * HELD_S)
+    assert not slots.freed.is_set(), "another worker has it"
 
 
 async def test_behind_jobs_that_run_or_are_due_later_another_one_waits(database: Database) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, false, func, or_, select, true, union_all, update
+from sqlalchemy import ColumnElement, Select, and_, case, false, func, or_, select, true, union_all, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
@@ -71,10 +71,9 @@ async def claim(
     db: AsyncSession, job_id: int, attempt: int, stale_after: timedelta, busy: NoPlace = FREE
 ) -> Claim | None:
     """Takes the job that had this `attempt` when it was woken. None when another worker was faster, the job is not due,
-    this worker is too `busy` for it, or a transaction that asks for it has not ended (`request_after`): then a later
-    look wakes it."""
-    fits = or_(_fits_as_brief(busy), _fits_as_long(busy))
-    free = select(Job.id).where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after), fits)
+    this worker is too `busy` for it, or a transaction that asks for it has not ended (`is_held`): then a later look
+    wakes it."""
+    free = _claimable(job_id, attempt, stale_after, busy)
     taken = await db.execute(
         update(Job)
         .where(Job.id == free.with_for_update(skip_locked=True).scalar_subquery())
@@ -92,6 +91,11 @@ async def claim(
         # It may have been longer work. A worker with a free place now wakes it again.
         await jobs.notify(db)
     return Claim(*row) if row else None
+
+
+async def is_held(db: AsyncSession, job_id: int, attempt: int, stale_after: timedelta, busy: NoPlace = FREE) -> bool:
+    """After a claim in vain: True when only a transaction that asks for the job keeps it back (`jobs.request_after`)."""
+    return await db.scalar(_claimable(job_id, attempt, stale_after, busy)) is not None
 
 
 async def beat(db: AsyncSession, job_id: int, attempt: int) -> bool:
@@ -130,6 +134,11 @@ async def give_back(db: AsyncSession, job_id: int, attempt: int) -> bool:
 def pause_before(kind: JobKind, attempt: int) -> timedelta:
     """How long to wait after this attempt failed."""
     return kind.pause * int(2 ** (attempt - 1))
+
+
+def _claimable(job_id: int, attempt: int, stale_after: timedelta, busy: NoPlace) -> Select[int]:
+    fits = or_(_fits_as_brief(busy), _fits_as_long(busy))
+    return select(Job.id).where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after), fits)
 
 
 def _takeable(stale_after: timedelta) -> ColumnElement[bool]:

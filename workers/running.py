@@ -22,6 +22,8 @@ from workers.ending import is_cancelled
 from workers.slots import Slots
 
 Touch = Callable[[], Awaitable[Any]]
+# A transaction that asks for a job is over after so long, mostly.
+HELD_S = 0.5
 _log = structlog.get_logger("muster.jobs")
 
 
@@ -52,10 +54,12 @@ async def run(
 
 
 async def _claimed(parts: Parts, pace: Pace, job: tuple[int, int], slots: Slots, held: ExitStack) -> Claim | None:
-    """Notes the slot in `held`."""
+    """Notes the slot in `held`. Where those who ask for the job have not committed, a look soon wakes it again."""
     async with slots.claiming() as busy:
         async with parts.database.shared_transaction() as db:
             claim = await claims.claim(db, *job, pace.stale_after, busy)
+            if claim is None and await claims.is_held(db, *job, pace.stale_after, busy):
+                asyncio.get_running_loop().call_later(HELD_S, slots.freed.set)
         if claim is not None:
             held.enter_context(slots.taken(claim))
     return claim

@@ -28,6 +28,9 @@ from app.secrets import SecretError
 # After this many, or after this time, the job asks for another one, so that others get their turn.
 MOST = 200
 TURN_S = 60
+# A mail whose server is slow takes no longer than a turn. But a server may read a whole message before it answers, and if we gave up on that
+# again and again, it would get the message each time: so each further attempt has as much time more.
+ATTEMPT_S, LONGEST_S = TURN_S, 300
 # The longest time of one attempt, however slow the server is; after it the worker is taken for dead.
 LEASE = timedelta(minutes=15)
 TOO_OLD = "It could not be sent in time. The last reason: {}"
@@ -36,11 +39,12 @@ _log = structlog.get_logger("muster.mail")
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A mail whose attempt is counted. `message` is None when there is nothing to send."""
+    """A mail whose attempt is counted. `message` is None when there is nothing to send; it may take `within_s`."""
 
     id: int
     to: str = field(default="", repr=False)
     message: "EmailMessage[str, str] | None" = field(default=None, repr=False)
+    within_s: float = ATTEMPT_S
 
 
 async def send_due(parts: Parts, workspace: str, writers: Writers) -> int:
@@ -88,7 +92,7 @@ async def next_due(db: AsyncSession) -> datetime | None:
 async def send_now(server: SmtpServer, message: "EmailMessage[str, str]", to: str) -> None:
     """Sends one message without the outbox, to test the setting. Raises MailServerError or MailRefused."""
     async with MailServer(server) as mail_server:
-        await mail_server.send(message, to)
+        await mail_server.send(message, to, ATTEMPT_S)
 
 
 async def _take(parts: Parts, workspace: str, writers: Writers, sender: str) -> _Taken | None:
@@ -133,7 +137,7 @@ async def _written(parts: Parts, db: AsyncSession, row: OutgoingMail, writers: W
         return _Taken(row.id)
     row.facts, row.expires_at = sealed_facts(parts.keys, workspace, row.message_key, turn.facts), turn.expires_at
     head = MailHead(sender, parts.settings.base_url, row.message_key, row.thread, datetime.now(UTC))
-    return _Taken(row.id, letter.to, message_of(letter, head))
+    return _Taken(row.id, letter.to, message_of(letter, head), min(ATTEMPT_S * row.attempts, LONGEST_S))
 
 
 async def _hand_over(parts: Parts, server: MailServer, taken: _Taken) -> bool:
@@ -141,7 +145,7 @@ async def _hand_over(parts: Parts, server: MailServer, taken: _Taken) -> bool:
     if taken.message is None:
         return False
     try:
-        await server.send(taken.message, taken.to)
+        await server.send(taken.message, taken.to, taken.within_s)
     except MailRefused as refused:
         status = "failed" if refused.for_good else "waiting"
         await _note(parts, taken.id, status, str(refused), of_server=not refused.for_address)

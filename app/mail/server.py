@@ -1,6 +1,7 @@
 """Handing a message to the mail server. Certificates are checked. The policy of outbound calls does not apply, because the people
 who run the host set the address."""
 
+import asyncio
 import ssl
 from email.message import EmailMessage
 from types import TracebackType
@@ -11,8 +12,6 @@ import aiosmtplib
 from app.config.smtp import SmtpServer
 
 PATIENCE_S = 20
-# A server may read a whole message before it answers. If we gave up too early, it would get the message twice.
-ANSWER_S = 300
 _LONGEST = 200
 _PERMANENT = range(500, 600)
 # The code of RFC 3463 for a refusal by policy: the server takes nothing from us, to any address.
@@ -45,14 +44,26 @@ class MailServer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._close()
+
+    def _close(self) -> None:
         if self._client is not None:
             self._client.close()
 
-    async def send(self, message: "EmailMessage[str, str]", to: str) -> None:
-        """Raises MailServerError or MailRefused. Only `to` gets it, whatever the head of the message says."""
+    async def send(self, message: "EmailMessage[str, str]", to: str, within_s: float) -> None:
+        """Raises MailServerError, also when it takes longer than `within_s` in all, or MailRefused. Only `to` gets it, whatever the head of
+        the message says."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self._send(message, to, within_s)
+        except TimeoutError as late:
+            self._close()
+            raise _away(late) from None
+
+    async def _send(self, message: "EmailMessage[str, str]", to: str, within_s: float) -> None:
         client = await self._connected()
         try:
-            await client.send_message(message, recipients=[to], timeout=ANSWER_S)
+            await client.send_message(message, recipients=[to], timeout=within_s)
         except aiosmtplib.SMTPRecipientsRefused as refused:
             raise _refused_address(refused.recipients[0]) from None
         except aiosmtplib.SMTPRecipientRefused as refused:

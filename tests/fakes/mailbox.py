@@ -17,7 +17,7 @@ from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 @dataclass
 class Mailbox:
     """`answers` are given to the next messages in place of 250, in turn; `refused` recipients get `refusal`. `signed_in` are the names and
-    passwords of those who signed in."""
+    passwords of those who signed in. It keeps a message at once, but answers it `answers_after_s`."""
 
     port: int = 0
     messages: list[EmailMessage] = field(default_factory=list)
@@ -27,6 +27,7 @@ class Mailbox:
     signed_in: list[tuple[str, str]] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
+    answers_after_s: float = 0
 
     async def handle_RCPT(self, _: Any, __: Any, envelope: Any, address: str, ___: Any) -> str:  # noqa: N802 - aiosmtpd's name
         if address in self.refused:
@@ -40,6 +41,7 @@ class Mailbox:
             return self.answers.pop(0)
         self.messages.append(email.message_from_bytes(envelope.content, policy=default))  # type: ignore[arg-type]
         self.encrypted.append(session.ssl is not None)
+        await asyncio.sleep(self.answers_after_s)
         return "250 OK"
 
     def sign_in(self, _: Any, __: Any, ___: Any, ____: str, data: Any) -> AuthResult:

@@ -106,6 +106,24 @@ async def test_where_the_server_is_away_all_wait_and_one_is_tried(parts: Parts) 
     assert "could not be reached" in str((await rows(parts))[0].error)
 
 
+async def test_a_slow_server_gets_more_time_at_each_attempt(
+    parts: Parts, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So one mail holds up the others for a turn at most, and is not sent again and again."""
+    monkeypatch.setattr(sending, "ATTEMPT_S", 0.5)
+    mailbox.answers_after_s = 0.75
+    await post(parts)
+    await post(parts)
+    await send(parts)
+    assert [(one.status, one.attempts) for one in await rows(parts)] == [("waiting", 1), ("waiting", 0)]
+    assert (await rows(parts))[0].error == "The mail server did not answer in time."
+    await make_due(parts)
+    await send(parts)
+    assert [one.status for one in await rows(parts)] == ["sent", "waiting"]
+    first, second, _ = mailbox.messages
+    assert first["Message-ID"] == second["Message-ID"]
+
+
 async def test_what_is_too_old_fails_with_the_last_reason(parts: Parts, mailbox: Mailbox) -> None:
     mailbox.answers = ["451 Try again later"]
     await post(parts)

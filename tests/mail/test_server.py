@@ -31,7 +31,7 @@ def mail() -> EmailMessage:
 
 async def send(server: SmtpServer) -> None:
     async with MailServer(server) as opened:
-        await opened.send(mail(), "ada@example.org")
+        await opened.send(mail(), "ada@example.org", 20)
 
 
 async def test_a_certificate_of_an_unknown_authority_is_refused(certificate: Path) -> None:
@@ -71,18 +71,34 @@ async def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.Monke
             await send(SmtpServer("127.0.0.1", silent.sockets[0].getsockname()[1], "none"))
 
 
+async def test_all_that_a_message_takes_is_bounded_together() -> None:
+    """Each command is answered in time, and all of them are not."""
+
+    async def take_time(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.test\r\n")
+        while await reader.readline():
+            await asyncio.sleep(0.2)
+            writer.write(b"250 OK\r\n")
+        writer.close()
+
+    slow = await asyncio.start_server(take_time, "127.0.0.1", 0)
+    async with slow, MailServer(SmtpServer("127.0.0.1", slow.sockets[0].getsockname()[1], "none")) as opened:
+        with pytest.raises(MailServerError, match="did not answer in time"):
+            await opened.send(mail(), "ada@example.org", 0.5)
+
+
 async def test_the_recipient_alone_gets_it_whatever_the_head_says() -> None:
     async with open_mailbox() as box, MailServer(SmtpServer("127.0.0.1", box.port, "none")) as opened:
         message = mail()
         message["Cc"] = "eve@evil.example"
-        await opened.send(message, "ada@example.org")
+        await opened.send(message, "ada@example.org", 20)
     assert box.recipients == ["ada@example.org"]
 
 
 async def test_an_address_that_the_server_cannot_take_is_refused_alone() -> None:
     async with open_mailbox() as box, MailServer(SmtpServer("127.0.0.1", box.port, "none")) as opened:
         with pytest.raises(MailRefused) as refused:
-            await opened.send(mail(), "jörg@example.org")
+            await opened.send(mail(), "jörg@example.org", 20)
         assert refused.value.for_good
-        await opened.send(mail(), "ada@example.org")
+        await opened.send(mail(), "ada@example.org", 20)
     assert len(box.messages) == 1

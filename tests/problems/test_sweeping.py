@@ -65,6 +65,8 @@ async def bring_about(database: Database, workspace: str, there: str) -> None:
             await db.execute(insert(Setting).values(name="silence_hours", value=48))
             last = now - SILENT_AFTER + left
             await mirror_terminal(db, "T1", state="online", last_punch_at_utc=last)
+            # Another terminal speaks.
+            await stay(db, "100", "imported", now, sn="T2")
         if there == "awaiting":
             await stay(db, "100", "awaiting", now - timedelta(days=3), updated_at=now - timedelta(hours=47, minutes=30))
 

@@ -1,6 +1,6 @@
 """Facts about the connection and its runs. What they mean: connection_detectors.py."""
 
-from app.clock.problems.fact_selects import setting, sql_facts
+from app.clock.problems.fact_selects import NEWEST_PUNCH, setting, sql_facts
 
 KINDS = ("connection_failing", "connection_locked", "sync_overdue", "silence", "server_restored", "rows_set_aside")
 # A run that a person or its budget ended counts as working. A run whose worker died, or that the server refused, does not.
@@ -38,10 +38,7 @@ CONNECTION = sql_facts(
     UNION ALL
     SELECT 'silence', {_SUBJECT}, newest.at, 0,
         jsonb_build_object('hours', {setting("silence_hours")}, 'zone', timezone, 'last', newest.at)
-    FROM c LEFT JOIN LATERAL (
-        SELECT punched_at_utc AS at FROM clock_transactions
-        WHERE punched_at_utc <= now() + interval '1 hour' AND local_date <= now()::date + 1
-        ORDER BY local_date DESC, punched_at_utc DESC LIMIT 1) AS newest ON true
+    FROM c LEFT JOIN ({NEWEST_PUNCH}) AS newest ON true
     WHERE status = 'healthy' AND last_success_at IS NOT NULL
     UNION ALL
     SELECT 'server_restored', {_SUBJECT}, NULL, 0, jsonb_build_object('host', host)

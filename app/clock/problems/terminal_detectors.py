@@ -1,10 +1,19 @@
 """What is wrong with a terminal; the limits are in figures/thresholds.py. Pure."""
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from app.clock.days import CHECK_DAYS
-from app.clock.figures.thresholds import FEWEST, is_offline, is_silent_terminal, is_skewed, skew_words, zone_hint
+from app.clock.figures.thresholds import (
+    FEWEST,
+    is_offline,
+    is_silent,
+    is_silent_terminal,
+    is_skewed,
+    skew_words,
+    zone_hint,
+)
 from app.counting import count
 from app.dates import local_time
 from app.problems.findings import Fact, Finding
@@ -25,9 +34,9 @@ def terminal_offline(fact: Fact, now: datetime) -> Finding | None:
 
 
 def silent_terminal(fact: Fact, now: datetime) -> Finding | None:
-    if not is_silent_terminal(fact.since, "", now, fact.facts["hours"]):
+    if _clock_is_silent(fact, now) or not is_silent_terminal(fact.since, "", now, fact.facts["hours"]):
         return None
-    return fact.found(
+    return _lasting(fact).found(
         f"Terminal {_name(fact)} has sent no punch since {_since(fact, now)}",
         "Make a punch there. If it does not come, look at the terminal and at the server.",
     )
@@ -44,13 +53,15 @@ def terminal_skew(fact: Fact, _: datetime) -> Finding | None:
     )
 
 
-def terminal_backlog(fact: Fact, _: datetime) -> Finding | None:
+def terminal_backlog(fact: Fact, now: datetime) -> Finding | None:
     """If the terminal is older than the history, the missing punches may be history."""
+    if _clock_is_silent(fact, now):
+        return None
     began, first = date.fromisoformat(fact.facts["history_start"]), fact.facts["first_day"]
     is_younger = first is None or date.fromisoformat(first) > began + _YOUNGER
     if fact.held_punches < FEWEST or not is_younger:
         return None
-    return fact.found(
+    return _lasting(fact).found(
         f"The server counts more punches of terminal {_name(fact)} than it gives",
         f"{count(fact.held_punches, 'punch is', 'punches are')} not here. Read its days again in the Sync Center.",
     )
@@ -74,6 +85,18 @@ def access_terminal_used(fact: Fact, _: datetime) -> Finding:
         f"The server says that terminal {_name(fact)} only opens a door",
         "Its punches do not become attendance. Say whether that is right.",
     )
+
+
+def _clock_is_silent(fact: Fact, now: datetime) -> bool:
+    """Then that is the problem, or why nothing is read is, and what its terminals miss follows from it."""
+    last = fact.facts["last_of_clock"]
+    at = datetime.fromisoformat(last) if last else None
+    return is_silent(at, now, ZoneInfo(fact.facts["zone"]), fact.facts["hours"])
+
+
+def _lasting(fact: Fact) -> Fact:
+    """Without what changes with every punch: a problem does not change with it."""
+    return replace(fact, facts={name: value for name, value in fact.facts.items() if name != "last_of_clock"})
 
 
 def _name(fact: Fact) -> str:

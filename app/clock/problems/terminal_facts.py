@@ -1,7 +1,7 @@
 """Facts about terminals. What they mean: terminal_detectors.py."""
 
 from app.clock.figures.backlog import MIRRORED_SQL
-from app.clock.problems.fact_selects import SINCE, TERMINAL_NAMES, setting, sql_facts
+from app.clock.problems.fact_selects import NEWEST_PUNCH, SINCE, TERMINAL_NAMES, setting, sql_facts
 
 KINDS = (
     "terminal_offline",
@@ -13,12 +13,13 @@ KINDS = (
 )
 _SUBJECT = "'terminal', sn, 0, 0"
 _NAMED = "jsonb_build_object('name', name, 'terminal', sn, 'zone', timezone)"
+_SPEAKS = f"jsonb_build_object('hours', {setting('silence_hours')}, 'last_of_clock', (SELECT at FROM newest))"
 _ALL_READ = """(SELECT status = 'succeeded' FROM clock_sync_runs WHERE status NOT IN ('queued', 'running')
         ORDER BY id DESC LIMIT 1)"""
 TERMINALS = sql_facts(
     KINDS,
     f"""
-    WITH d AS (
+    WITH newest AS MATERIALIZED ({NEWEST_PUNCH}), d AS (
         SELECT d.sn, called.name, d.state, d.last_activity_at, d.last_punch_at_utc,
             d.remote_attendance, d.kind_mark, d.terminal_tz, d.clock_skew_seconds, d.transaction_count, c.timezone,
             coalesce(d.kind_mark, CASE WHEN d.remote_attendance IS FALSE THEN 'access' ELSE 'attendance' END) AS kind,
@@ -35,7 +36,7 @@ TERMINALS = sql_facts(
     SELECT 'terminal_offline', {_SUBJECT}, last_activity_at, 0, {_NAMED} FROM d WHERE state = 'offline' AND kind = 'attendance'
     UNION ALL
     SELECT 'silent_terminal', {_SUBJECT}, last_punch_at_utc, 0,
-        {_NAMED} || jsonb_build_object('hours', {setting("silence_hours")})
+        {_NAMED} || {_SPEAKS}
     FROM d WHERE state <> 'offline' AND last_punch_at_utc IS NOT NULL
     UNION ALL
     SELECT 'terminal_skew', {_SUBJECT}, NULL, 0, {_NAMED} || jsonb_build_object(
@@ -43,7 +44,7 @@ TERMINALS = sql_facts(
     FROM d WHERE clock_skew_seconds IS NOT NULL
     UNION ALL
     SELECT 'terminal_backlog', 'terminal', sn, there - mirrored, 0, NULL, there - mirrored,
-        {_NAMED} || jsonb_build_object('first_day', first_day, 'history_start', history_start)
+        {_NAMED} || {_SPEAKS} || jsonb_build_object('first_day', first_day, 'history_start', history_start)
     FROM d CROSS JOIN LATERAL (SELECT d.transaction_count AS there, ({MIRRORED_SQL}) AS mirrored, (
         SELECT min(local_date) FROM clock_analytics_daily WHERE dimension = 'terminal' AND key = d.sn) AS first_day) AS held
     WHERE there > mirrored AND {_ALL_READ}

@@ -10,6 +10,7 @@ from app.clock.models import Binding, Connection, DailyTotal, Device, SyncRun
 from app.clock.sync import backfill
 from app.errors import Conflict
 from app.parts import Parts
+from app.problems.models import Problem
 from tests.clock.mirror.test_shortfalls import ghosts
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal
 from tests.clock.problems.days import stay
@@ -98,10 +99,8 @@ async def test_terminals_and_times_say_what_is_wrong(parts: Parts) -> None:
     await desk.look()
     opened = await desk.open()
     assert {kind: len(titles) for kind, titles in opened.items()} == {
-        "sync_overdue": 1, "silence": 1, "silent_terminal": 1, "access_terminal_used": 1, "terminal_backlog": 1,
-        "terminal_skew": 1, "suggested": 1,
+        "sync_overdue": 1, "silence": 1, "access_terminal_used": 1, "terminal_skew": 1, "suggested": 1,
     }  # fmt: skip
-    assert (await desk.the("terminal_backlog")).held_punches == 41
     assert (await desk.the("access_terminal_used")).held_punches == 9
     await desk.help("access_terminal_used", "access")
     await desk.help("suggested")
@@ -109,4 +108,36 @@ async def test_terminals_and_times_say_what_is_wrong(parts: Parts) -> None:
         assert await db.scalar(select(Device.kind_mark).where(Device.sn == "DOOR")) == "access"
         await db.execute(update(Connection).values(status="paused"))
     await desk.look()
-    assert set(await desk.open()) == {"silent_terminal", "terminal_backlog", "terminal_skew"}
+    assert set(await desk.open()) == {"terminal_skew"}
+
+
+async def test_a_clock_that_is_silent_hides_what_its_terminals_miss_until_it_speaks_again(parts: Parts) -> None:
+    desk = Desk(parts)
+    week = NOW - timedelta(days=7)
+    terminals = ("silent_terminal", "terminal_backlog")
+    async with parts.database.transaction() as db:
+        await connect(db, last_success_at=NOW, updated_at=NOW, created_at=NOW - timedelta(days=90))
+        await db.execute(insert(SyncRun).values(trigger="schedule", status="succeeded", finished_at=NOW))
+        for sn in ("A", "B"):
+            await mirror_terminal(db, sn, state="online", last_punch_at_utc=week, transaction_count=50)
+            await db.execute(insert(DailyTotal).values(local_date=week.date(), dimension="terminal", key=sn, total=9))
+        await mirror_person(db, "100")
+        await stay(db, "100", "imported", week)
+    await desk.look()
+    assert set(await desk.open()) == {"silence"}
+    async with parts.database.transaction() as db:
+        await stay(db, "100", "imported", NOW - timedelta(minutes=5))
+        await db.execute(update(Device).where(Device.sn == "A").values(last_punch_at_utc=NOW))
+    await desk.look()
+    assert await desk.of("silence") == []
+    assert {kind: len(titles) for kind, titles in (await desk.open()).items()} == {
+        "silent_terminal": 1, "terminal_backlog": 2,
+    }  # fmt: skip
+    assert (await desk.the("silent_terminal")).subject_id == "B"
+    async with parts.database.transaction() as db:
+        before = [one.last_seen_at for one in await db.scalars(select(Problem).where(Problem.kind.in_(terminals)))]
+        await stay(db, "100", "imported", NOW)
+    await desk.look()
+    async with parts.database.transaction() as db:
+        after = [one.last_seen_at for one in await db.scalars(select(Problem).where(Problem.kind.in_(terminals)))]
+    assert after == before, "a punch of another terminal changes nothing about them"
