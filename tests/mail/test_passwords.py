@@ -26,6 +26,7 @@ from tests.mail.conftest import send
 ROOT = Path(__file__).parents[2]
 _TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 LINK = re.compile(r"http://testserver(/welcome/\S+)")
+ZOE = {"name": "Zoe", "email": "zoe@example.org", "type": "staff"}
 
 
 async def forget(browser: Browser, email: str) -> str:
@@ -189,7 +190,7 @@ async def test_asking_takes_no_link_away_and_a_new_password_ends_them_all(
     parts: Parts, alice: Browser, visitor: Browser, mailbox: Mailbox
 ) -> None:
     """A stranger who knows an address must not end the link that an administrator handed over."""
-    shown = await alice.submit("/admin/users/new", {"name": "Zoe", "email": "zoe@example.org", "type": "staff"})
+    shown = await alice.submit("/admin/users/new", ZOE, follow_redirects=True)
     handed = LINK.search(shown.text)
     assert handed
     invitation = handed[1].split('"')[0].split("<")[0]
@@ -213,7 +214,7 @@ async def test_a_changed_password_ends_the_links_that_were_asked_for(
 
 async def test_a_new_account_gets_its_link_by_mail(parts: Parts, alice: Browser, mailbox: Mailbox) -> None:
     form = {"name": "Zoe Zander", "email": "zoe@example.org", "type": "staff"}
-    shown = await alice.submit("/admin/users/new", form)
+    shown = await alice.submit("/admin/users/new", form, follow_redirects=True)
     assert "on its way by mail" in shown.text
     await send(parts)
     assert mailbox.messages[-1]["To"] == "zoe@example.org"
@@ -223,7 +224,7 @@ async def test_a_new_account_gets_its_link_by_mail(parts: Parts, alice: Browser,
 async def test_a_link_that_was_used_meanwhile_is_not_mailed(
     parts: Parts, alice: Browser, visitor: Browser, mailbox: Mailbox
 ) -> None:
-    shown = await alice.submit("/admin/users/new", {"name": "Zoe", "email": "zoe@example.org", "type": "staff"})
+    shown = await alice.submit("/admin/users/new", ZOE, follow_redirects=True)
     found = LINK.search(shown.text)
     assert found
     await fill_in(visitor, found[1].split('"')[0].split("<")[0], {"password": ANOTHER})

@@ -148,7 +148,8 @@ async def test_a_second_factor_is_on_once_a_code_of_it_was_given(
     await give_password(database, "bob")
     setup, key = await begin_setup(bob)
     assert key not in setup
-    answer = await bob.submit("/account/second-factor", {"setup": setup, "code": code_of(key), "current": PASSWORD})
+    given = {"setup": setup, "code": code_of(key), "current": PASSWORD}
+    answer = await bob.submit("/account/second-factor", given, follow_redirects=True)
     assert "The second factor is on." in answer.text
     assert "10 of 10 left" in (await bob.get("/account")).text
     stored = (await user_of(database, "bob")).totp_secret
@@ -178,7 +179,7 @@ async def test_a_wrong_code_switches_nothing_on_and_keeps_the_key(bob: Browser, 
     assert answer.status_code == 422
     assert key in answer.text
     assert (await user_of(database, "bob")).totp_secret is None
-    assert (await bob.submit("/account/second-factor", {**data, "code": code_of(key)})).status_code == 200
+    assert (await bob.submit("/account/second-factor", {**data, "code": code_of(key)})).status_code == 303
 
 
 async def test_it_is_not_switched_on_without_the_password(bob: Browser, database: Database) -> None:
