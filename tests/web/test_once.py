@@ -75,7 +75,7 @@ async def test_what_waits_is_sealed(alice: Browser, database: Database, parts: P
     assert not [one for one in found if one in str(kept)]
 
 
-async def test_nobody_else_sees_it(alice: Browser, bob: Browser, database: Database, parts: Parts) -> None:
+async def test_another_person_does_not_see_it(alice: Browser, bob: Browser, database: Database, parts: Parts) -> None:
     page = await make(alice, database, parts, "a token")
     assert (await bob.get(page)).headers["location"] == "/account"
     assert "muster_" in (await alice.get(page)).text
