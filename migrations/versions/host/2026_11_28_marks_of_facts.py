@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "2026_11_28_marks_of_facts"
-down_revision = "2026_11_28_sweep_times"
+down_revision = "2026_11_28_failed_calls"
 
 
 def upgrade() -> None:

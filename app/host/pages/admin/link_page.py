@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from litestar import Response
 from litestar.response import Redirect
@@ -31,7 +30,7 @@ async def link_next(ctx: Context, path: str, user_id: int, secret: str, message:
     return await once.show_next(ctx, path, message, link=link, mailed=mailed)
 
 
-async def link_page(ctx: Context, owner: LinkOwner) -> Response[Any]:
+async def link_page(ctx: Context, owner: LinkOwner) -> Response[str] | Redirect:
     """The link for the only time: only its hash is stored."""
     if (made := once.taken(ctx)) is None:
         return go(owner.home)
