@@ -118,6 +118,12 @@ async def done(
     return go(await way_back(context, gone=gone) or url)
 
 
+async def saved(context: Context, url: str, name: str, *, changed: bool) -> Redirect:
+    """`done` after an edit form: what was saved, or that nothing was changed."""
+    message = f"{name} was saved." if changed else "Nothing was changed."
+    return await done(context, url, message, level="success" if changed else "info")
+
+
 def leaving_dialog(context: Context, answer: Redirect) -> Response[Any]:
     """For an answer to a form that htmx posted from the dialog (dialogs.confirm, `hx_target`): the whole browser
     follows it. Only a refusal of such a form stays, beside the form."""

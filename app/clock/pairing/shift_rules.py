@@ -1,6 +1,6 @@
 """The outcome of one shift, line by line of its table, and what it writes. Pure."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -105,12 +105,8 @@ class ShiftJudge:
 
     def _blocked_by_record(self, shift: Shift, past: "_Past") -> Reason | None:
         standing = past.standing
-        decided = tuple(record for record in standing if record.decided)
-        if decided:
-            return Reason(Rule.RECORD_DECIDED, shift, decided)
-        edited = tuple(record for record in standing if record.edited)
-        if edited:
-            return Reason(Rule.RECORD_EDITED, shift, edited)
+        if reason := kept_by_person(shift, standing):
+            return reason
         # "two existing records (one may be deleted)": a tap that remembers a deleted record counts as the second one.
         if len(standing) > 1 or past.deleted:
             return Reason(Rule.LATE_TWO_RECORDS, shift, tuple(standing))
@@ -122,9 +118,8 @@ class ShiftJudge:
 
     def _blocked_by_day(self, shift: Shift, past: "_Past") -> Reason | None:
         workday = self._workday(shift)
-        for day in (workday, *(record.workday for record in past.standing)):
-            if day in self.locked_days:
-                return Reason(Rule.DATE_LOCKED, shift, tuple(past.standing), workday=day)
+        if reason := on_locked_day(shift, past.standing, workday, self.locked_days):
+            return reason
         assert shift.clock_in is not None  # noqa: S101 -- only_one_punch came before
         clock_out = None if shift.clock_out is None else shift.clock_out.at
         own = past.standing[0].id if past.standing else None
@@ -301,6 +296,25 @@ class _Past:
             and (record.clock_in, record.clock_out) == (shift.clock_in.at, None if clock_out is None else clock_out.at)
             and tuple(sorted(record.breaks)) == shift.written_breaks()
         )
+
+
+def kept_by_person(shift: Shift, standing: Iterable[Record]) -> Reason | None:
+    """Records that a person decided or edited are never rewritten."""
+    decided = tuple(record for record in standing if record.decided)
+    if decided:
+        return Reason(Rule.RECORD_DECIDED, shift, decided)
+    edited = tuple(record for record in standing if record.edited)
+    return Reason(Rule.RECORD_EDITED, shift, edited) if edited else None
+
+
+def on_locked_day(
+    shift: Shift, standing: Sequence[Record], workday: date, locked_days: Container[date]
+) -> Reason | None:
+    """Neither the day of the shift nor that of a record behind it may be locked."""
+    for day in (workday, *(record.workday for record in standing)):
+        if day in locked_days:
+            return Reason(Rule.DATE_LOCKED, shift, tuple(standing), workday=day)
+    return None
 
 
 def standing_records(members: Iterable[Tap], known: dict[int, Record]) -> list[Record]:

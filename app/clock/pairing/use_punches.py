@@ -15,7 +15,7 @@ from app.clock.pairing.judge import find_lanes, released
 from app.clock.pairing.lanes import pair
 from app.clock.pairing.lone_folds import lone_folds
 from app.clock.pairing.overlaps import CoveredHours
-from app.clock.pairing.shift_rules import standing_records
+from app.clock.pairing.shift_rules import kept_by_person, on_locked_day, standing_records
 from app.clock.pairing.shifts import DAY, Shift, Tap
 from app.clock.pairing.verdicts import Reason, Rule, UpdateRecord, Verdict
 
@@ -89,16 +89,7 @@ def _refused(shift: Shift, standing: list[Record], workday: date, case: Case) ->
         return Reason(Rule.ONLY_ONE_PUNCH, shift)
     if clock_out is not None and clock_out.at - clock_in.at > DAY:
         return Reason(Rule.OVER_24H, shift)
-    decided = tuple(record for record in standing if record.decided)
-    if decided:
-        return Reason(Rule.RECORD_DECIDED, shift, decided)
-    edited = tuple(record for record in standing if record.edited)
-    if edited:
-        return Reason(Rule.RECORD_EDITED, shift, edited)
-    for day in (workday, *(record.workday for record in standing)):
-        if day in case.locked_days:
-            return Reason(Rule.DATE_LOCKED, shift, tuple(standing), workday=day)
-    return None
+    return kept_by_person(shift, standing) or on_locked_day(shift, standing, workday, case.locked_days)
 
 
 def _overlapping(shift: Shift, standing: list[Record], who: PairingEmployee, known: dict[int, Record]) -> Reason | None:

@@ -23,7 +23,7 @@ from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choices, File, Flag, Form, Text
 from app.web.guards import public
-from app.web.pages import done, page
+from app.web.pages import done, page, saved
 
 FORM = Form(
     Text("name", "Name", required=True, longest=LONGEST["name"]),
@@ -96,8 +96,7 @@ async def edit(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response
         except Invalid as refused:
             form.absorb(refused)
         else:
-            answer = f"{form['name']} was saved." if changed else "Nothing was changed."
-            return await done(ctx, f"/apps/{app_id}", answer, level="success" if changed else "info")
+            return await saved(ctx, f"/apps/{app_id}", form["name"], changed=changed)
     return await _edit_page(ctx, form, app, icon, status=form.status)
 
 

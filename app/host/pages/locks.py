@@ -1,6 +1,6 @@
 """`/attendance/locks`: which days are closed for attendance edits."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -8,7 +8,9 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from sqlalchemy import Select, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts.audit import Actor
 from app.counting import count
 from app.dates import PageZone
 from app.errors import Conflict, Invalid
@@ -74,6 +76,9 @@ async def _spec(ctx: Context) -> ListSpec:
 
 
 ALREADY_OPEN = "These days are open already."
+# Asks about the days from the first to the last, or changes them.
+AskDays = Callable[[Context, date, date], Awaitable[Response[Any]]]
+ChangeDays = Callable[[AsyncSession, Actor, date, date], Awaitable[list[date]]]
 
 
 @get("/attendance/locks", guards=[Requires("host.locks")])
@@ -85,32 +90,27 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/attendance/locks/lock", guards=[Requires("host.locks")], status_code=200)
 async def lock(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = FORM.read(await ctx.form())
-    if not form.ok:
-        return await _page(ctx, form, status=422)
-    try:
-        if (await ctx.form()).get("confirmed") != "1":
-            return await _ask_lock(ctx, form["from"], form["to"])
-        days = await day_locks.lock(ctx.db, ctx.actor, form["from"], form["to"])
-    except Invalid as refused:
-        form.absorb(refused)
-        return await _page(ctx, form, status=422)
-    return await _said(ctx, days, "locked now", "locked")
+    return await _change(ctx, _ask_lock, day_locks.lock, "locked now", "locked")
 
 
 @post("/attendance/locks/unlock", guards=[Requires("host.locks")], status_code=200)
 async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
+    return await _change(ctx, _ask_unlock, day_locks.unlock, "open again", "open")
+
+
+async def _change(ctx: Context, ask: AskDays, change: ChangeDays, is_now: str, was: str) -> Response[Any]:
+    """Asks about the days of the form first, then changes them."""
     form = FORM.read(await ctx.form())
     if not form.ok:
         return await _page(ctx, form, status=422)
     try:
         if (await ctx.form()).get("confirmed") != "1":
-            return await _ask_unlock(ctx, form["from"], form["to"])
-        days = await day_locks.unlock(ctx.db, ctx.actor, form["from"], form["to"])
+            return await ask(ctx, form["from"], form["to"])
+        days = await change(ctx.db, ctx.actor, form["from"], form["to"])
     except Invalid as refused:
         form.absorb(refused)
         return await _page(ctx, form, status=422)
-    return await _said(ctx, days, "open again", "open")
+    return await _said(ctx, days, is_now, was)
 
 
 @post("/attendance/locks/bulk", guards=[Requires("host.locks")], status_code=200)

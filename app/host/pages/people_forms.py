@@ -20,7 +20,7 @@ from app.web import edits
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Email, Flag, Form, Text
 from app.web.guards import Requires
-from app.web.pages import done, page
+from app.web.pages import done, page, saved
 
 MOST_SHOWN = 200
 
@@ -60,8 +60,7 @@ async def edit(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
         except Invalid as refused:
             form.absorb(refused)
         else:
-            answer = f"{form['name']} was saved." if changed else "Nothing was changed."
-            return await done(ctx, f"/people/{employee_id}", answer, level="success" if changed else "info")
+            return await saved(ctx, f"/people/{employee_id}", form["name"], changed=changed)
     return await _edit_page(ctx, form, person, status=form.status)
 
 

@@ -96,13 +96,8 @@ def can_be_answered(stored: Stored, now: datetime) -> bool:
 
 def remindable(stored: Stored) -> ColumnElement[bool]:
     """The accounts that `remind` would not skip."""
-    theirs = and_(
-        Invitation.survey_id == stored.id,
-        Invitation.version == stored.version,
-        Invitation.user_id == User.id,
-        Invitation.turn > INVITED,
-    )
-    return and_(_next_turn(stored) <= MOST_REMINDERS, not_(exists().where(theirs, WAITS)), takes_mail())
+    waits = exists().where(_reminders(stored), WAITS)
+    return and_(_next_turn(stored) <= MOST_REMINDERS, not_(waits), takes_mail())
 
 
 def takes_mail() -> ColumnElement[bool]:
@@ -122,15 +117,19 @@ def _opens_at(stored: Stored, now: datetime) -> datetime:
 
 def _next_turn(stored: Stored) -> ColumnElement[int]:
     """A mail that was dropped before it was sent does not count."""
-    reminders = and_(
+    sent = and_(_reminders(stored), Invitation.dropped_at.is_(None))
+    last = select(func.coalesce(func.max(Invitation.turn), 0)).where(sent).correlate(User)
+    return cast(last.scalar_subquery() + 1, BigInteger)
+
+
+def _reminders(stored: Stored) -> ColumnElement[bool]:
+    """Reminders of the account, in the statement around it, about this version."""
+    return and_(
         Invitation.survey_id == stored.id,
         Invitation.version == stored.version,
         Invitation.user_id == User.id,
         Invitation.turn > INVITED,
-        Invitation.dropped_at.is_(None),
     )
-    last = select(func.coalesce(func.max(Invitation.turn), 0)).where(reminders).correlate(User)
-    return cast(last.scalar_subquery() + 1, BigInteger)
 
 
 async def _add(

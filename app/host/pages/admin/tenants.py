@@ -25,7 +25,7 @@ from app.web.forms import Bound, Choice, Form, Text
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query, where_any_of
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
-from app.web.pages import done, page
+from app.web.pages import done, page, saved
 
 MAY = Requires("admin.tenants", platform_only=True)
 STATES = {"active": "Active", "no_administrator": "No administrator", "deactivated": "Deactivated"}
@@ -185,8 +185,7 @@ async def save(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[An
     if not form.ok:
         return await _tenant_page(ctx, tenant, form, status=form.status)
     changed = await tenants.edit(ctx.db, ctx.actor, key, form["name"], form["ceiling"])
-    message = f"{form['name']} was saved." if changed else "Nothing was changed."
-    return await done(ctx, "/admin/tenants", message, level="success" if changed else "info")
+    return await saved(ctx, "/admin/tenants", form["name"], changed=changed)
 
 
 @get("/admin/tenants/{key:str}/{action:str}", guards=[MAY])

@@ -19,7 +19,7 @@ from app.web import edits, sessions
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.forms import Bound, Choice, Choices, Email, Form, Text
-from app.web.pages import done, page
+from app.web.pages import done, page, saved
 
 NAME = Text("name", "Name", required=True, longest=accounts.LONGEST)
 EMAIL = Email(
@@ -79,8 +79,7 @@ async def save(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Respons
     )
     if changed and user_id == ctx.user.id:
         await sessions.renew(ctx)
-    message = f"{bound['name']} was saved." if changed else "Nothing was changed."
-    return await done(ctx, f"/admin/users/{user_id}", message, level="success" if changed else "info")
+    return await saved(ctx, f"/admin/users/{user_id}", bound["name"], changed=changed)
 
 
 @get("/admin/users/{user_id:int}/link", guards=[MAY])
