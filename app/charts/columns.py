@@ -82,7 +82,7 @@ def day_columns(
     drawn = tuple(
         DrawnDay(
             day,
-            day.title if day.before is None else f"{day.title}; {day.before:,} {earlier}",
+            day.title if day.before is None else f"{day.title}; {earlier}: {day.before:,}",
             segments(day.values, series, scale),
             any(n % row == 0 for row in _ROWS),
             scale.y(day.before) if day.before is not None else None,

@@ -87,6 +87,12 @@ class AddressPolicy:
         return _special(parsed)
 
 
+def entry_for(address: str, port: int) -> str:
+    """What the allow list must say so that this address alone may be dialled on this port."""
+    parsed = ip_address(address)
+    return f"[{parsed}]/128:{port}" if isinstance(parsed, IPv6Address) else f"{parsed}/32:{port}"
+
+
 def parse_allow_list(text: str) -> tuple[Allowed, ...]:
     """The entries of MUSTER_OUTBOUND_ALLOW, in order. Raises AllowListError naming the entry that cannot be read."""
     return tuple(_parse_entry(item.strip()) for item in text.split(",") if item.strip())

@@ -17,7 +17,7 @@ import httpcore
 import httpx
 
 from app.outbound.errors import POLICY, OutboundError, network_failure
-from app.outbound.policy import AddressPolicy
+from app.outbound.policy import AddressPolicy, entry_for
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
@@ -72,7 +72,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         raise OutboundError(
             POLICY,
             f"{shown} may not be reached from here ({reason}). "
-            "The administrator of this server can allow it with MUSTER_OUTBOUND_ALLOW.",
+            f"The administrator of this server can allow it with MUSTER_OUTBOUND_ALLOW={entry_for(address, port)}.",
         )
 
     async def connect_tcp(

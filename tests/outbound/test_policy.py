@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.outbound import AddressPolicy, AllowListError, parse_allow_list
+from app.outbound.policy import entry_for
 
 PUBLIC = AddressPolicy()
 
@@ -98,6 +99,13 @@ def test_an_allowed_port_opens_no_other_port() -> None:
 def test_an_entry_is_a_network_with_or_without_a_port(text: str, network: str, port: int | None) -> None:
     (entry,) = parse_allow_list(text)
     assert (entry.network, entry.port) == (ipaddress.ip_network(network), port)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.20.0.7", "::1", "fd00::7"])
+def test_the_entry_that_is_told_allows_the_address_and_no_other_port(address: str) -> None:
+    policy = AddressPolicy(parse_allow_list(entry_for(address, 9009)))
+    assert policy.refusal(address, 9009) is None
+    assert policy.refusal(address, 9010) is not None
 
 
 def test_an_empty_list_allows_nothing() -> None:

@@ -17,7 +17,7 @@ from app.charts.compared import PeriodPair
 from app.clock.figures import analytics as figures
 from app.clock.figures import earlier
 from app.clock.figures import status as status_figures
-from app.clock.models import DailyTotal
+from app.clock.models import Connection, DailyTotal
 from app.clock.pages import analytics_charts as charts
 from app.clock.pages.analytics_charts import CODES, Drawn
 from app.periods import PERIODS
@@ -78,6 +78,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         quick=[_quick(label, days, (first, last), today) for label, days in QUICK.items()],
         exports={kind: with_query(URL, {"from": first, "to": last, "export": kind}) for kind in exports.KINDS},
         daily=read.daily,
+        is_connected=read.daily["totals"]["total"] or await ctx.db.scalar(select(Connection.id)),
         as_of=recent.as_of,
         codes=CODES,
         punches=charts.punches(drawn),

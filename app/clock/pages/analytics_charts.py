@@ -95,7 +95,7 @@ def _punches_on(drawn: Drawn, shown: Mapping[str, Any]) -> PlotDay:
     parts = ", ".join(f"{number(shown[name])} {label}" for name, label in CODES.items() if shown[name])
     title = f"{day_words(day, drawn.pair.today)}: {count(shown['total'], 'punch', 'punches')}{': ' + parts if parts else ''}"
     if before is not None:
-        title += f"; {number(before.total)} {drawn.earlier}"
+        title += f"; {drawn.earlier}: {number(before.total)}"
     return PlotDay(day, title, tuple(shown[name] for name in CODES), before.total if before is not None else None)
 
 
@@ -122,7 +122,7 @@ def _rate_on(drawn: Drawn, shown: Mapping[str, Any]) -> PlotDay:
         f"{now} % of {count(shown['total'], 'punch', 'punches')}" if now is not None else "no punches"
     )
     if earlier is not None:
-        title += f"; {earlier} % {drawn.earlier}"
+        title += f"; {drawn.earlier}: {earlier} %"
     return PlotDay(day, title, (_float(now),), _float(earlier))
 
 

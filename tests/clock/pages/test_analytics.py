@@ -14,6 +14,7 @@ from app.clock.pages.analytics_charts import Drawn
 from app.clock.punches import daily_totals
 from app.dates import days_words
 from app.periods import PERIODS
+from tests.clock.mirrored import connect
 
 URL = "/clock_analytics"
 
@@ -76,8 +77,15 @@ async def test_the_ends_of_the_calendar_break_nothing(vera, week, query):
     assert (await vera.get(f"{URL}?{query}")).status_code == 200
 
 
-async def test_days_without_punches_say_what_to_do(vera, week):
-    assert "No punches in these days" in (await vera.get(f"{URL}?from=2025-01-01&to=2025-01-31")).text
+async def test_days_without_punches_say_what_to_do(vera, alice, week, database):
+    url = f"{URL}?from=2025-01-01&to=2025-01-31"
+    for browser, leads in ((alice, True), (vera, False)):
+        page = (await browser.get(url)).text
+        assert "No time clock is connected yet" in page
+        assert ("Connect a server" in page) is leads
+    async with database.transaction() as db:
+        await connect(db)
+    assert "No punches in these days" in (await vera.get(url)).text
 
 
 async def test_an_export_holds_the_days_of_the_range(vera, week):
@@ -124,7 +132,7 @@ async def test_a_period_is_compared_with_as_many_days_before(vera, fortnight):
     assert (
         '<td class="num text-secondary" data-label="7 days earlier">53.8 %</td>' in html
     )  # 7 of 13 came within a minute
-    assert "Mon 16 Nov: 2 punches: 1 Check In, 1 Check Out; 1 7 days earlier" in html
+    assert "Mon 16 Nov: 2 punches: 1 Check In, 1 Check Out; 7 days earlier: 1" in html
     assert html.count("bar-before") > 3
 
 

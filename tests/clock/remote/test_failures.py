@@ -63,7 +63,7 @@ async def test_a_forbidden_address_is_policy_and_nothing_is_dialled(liar: Liar) 
     made = rig(liar, CLOUD, allow="10.0.0.0/8")
     error = await failed(made)
     assert (error.code, liar.connections, made.codes) == ("TC-POLICY", 0, ["TC-POLICY"])
-    assert "MUSTER_OUTBOUND_ALLOW" in error.message
+    assert "can allow it with MUSTER_OUTBOUND_ALLOW=127.0.0.1/32:" in error.message
 
 
 # Redirects
