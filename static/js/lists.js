@@ -103,6 +103,10 @@ const bars = new ResizeObserver((changes) => {
   }
 });
 document.body.addEventListener("htmx:load", (event) => {
+  // With script only the page scrolls: the place of the rows need not be reached by keyboard, nor be named like the list around it.
+  for (const place of event.detail.elt.querySelectorAll(".list .table-scroll")) {
+    for (const name of ["tabindex", "role", "aria-label"]) place.removeAttribute(name);
+  }
   const inside = event.detail.elt.querySelectorAll("form[data-bulk]");
   for (const form of inside) {
     count(form);

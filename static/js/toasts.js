@@ -17,8 +17,8 @@ function settle(card) {
 }
 
 function arrive(card) {
-  if (!card.dataset.settled) settle(card);
-  card.dataset.settled = "1";
+  if (!card.dataset.since) settle(card);
+  card.dataset.since ??= Date.now();
   if (place() !== card.parentElement) place().append(card);
   // Of good news, one act after the other, the last two are enough: more would lie over what one works on.
   for (const old of [...place().querySelectorAll('[data-toast="success"]')].slice(0, -2)) old.remove();
@@ -27,8 +27,8 @@ function arrive(card) {
 function say(text, below = []) {
   const card = document.createElement("div");
   card.className = "toast-card alert alert-danger";
-  card.setAttribute("role", "alert");
   card.dataset.toast = "danger";
+  card.dataset.since = Date.now();
   const words = document.createElement("div");
   words.className = "toast-text";
   const line = document.createElement("div");
@@ -55,7 +55,13 @@ if (region) {
     for (const { addedNodes } of changes) for (const node of addedNodes) if (node.matches?.("[data-toast]")) arrive(node);
   }).observe(region, { childList: true });
   for (const box of document.querySelectorAll("dialog")) {
-    box.addEventListener("close", () => region.append(...box.querySelectorAll(":scope > [data-flashes] > *")));
+    box.addEventListener("close", () => {
+      for (const card of box.querySelectorAll(":scope > [data-flashes] > *")) {
+        // What was read aloud in the box is not read again; what came as it closed was not read yet.
+        if (Date.now() - card.dataset.since > 1000) card.setAttribute("aria-live", "off");
+        region.append(card);
+      }
+    });
   }
   // The morph extension takes every swap for one of the whole element: toasts that come beside an answer are unwrapped here.
   region.addEventListener("htmx:oobBeforeSwap", (event) => {

@@ -30,7 +30,7 @@ def test_an_act_that_is_refused_says_why_and_leaves_what_stands(page_of: SignedI
     drawer = page.locator("#drawer-box")
     expect(drawer.locator(".drawer-content")).to_be_visible()
     page.evaluate("htmx.ajax('POST', '/clock_sync/pause', {target: '#drawer', swap: 'innerHTML'})")
-    expect(drawer.get_by_role("alert")).to_contain_text("You need the right “Run a sync”")
+    expect(drawer.locator("[aria-live=polite] [data-toast]")).to_contain_text("You need the right “Run a sync”")
 
 
 def test_an_act_that_went_wrong_here_says_under_which_number_the_log_has_it(
