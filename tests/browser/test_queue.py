@@ -214,6 +214,8 @@ def test_wherever_one_scrolls_to_what_the_bar_leaves_in_sight_can_be_pressed(pag
     for place in range(0, 48, 4):
         page.evaluate("top => scrollTo(0, top)", 200 + place)
         assert violations(page, ["target-size"]) == [], place
+    page.locator("form.bulk button").first.focus()
+    assert page.evaluate("scrollY") == 200 + place, "the page jumped when the bar got the focus"
 
 
 def test_a_link_that_is_reached_by_keyboard_is_clear_of_the_bar(page_of: SignedIn) -> None:

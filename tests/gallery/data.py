@@ -63,6 +63,10 @@ class View:
     bulk: dict[str, Any] | None = None
     empty: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def here(self) -> str:
+        return self.link()
+
     def link(self, **changes: object) -> str:
         given = {**self.query, "sort": self.sort, "per_page": self.per_page, **changes}
         return f"{self.url}?{urlencode({k: v for k, v in given.items() if v is not None})}"

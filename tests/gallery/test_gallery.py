@@ -106,7 +106,7 @@ def test_a_selection_is_counted_and_the_whole_filter_can_be_taken(page: Page) ->
 
 
 @pytest.mark.browser
-def test_a_bulk_act_of_a_menu_opens_above_and_leaves_the_menu_closed_behind_its_question(page: Page) -> None:
+def test_a_bulk_act_of_a_menu_opens_in_the_bar_and_leaves_the_menu_closed_behind_its_question(page: Page) -> None:
     page.set_viewport_size(LOOKS["phone"]["viewport"])  # type: ignore[arg-type]
     page.goto("/list")
     page.locator("[data-bulk-item]").first.check()
