@@ -1,13 +1,14 @@
 """The composition root and the site map: which routers there are, and what surrounds every request."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from litestar import Litestar, Request, Router
+from litestar import Litestar, Router
 from litestar.datastructures import State
 from litestar.di import Provide
-from litestar.response import Redirect
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import ControllerRouterHandler
 
 from app import wiring
 from app.api.methods import GuardsFirst
@@ -17,7 +18,7 @@ from app.host.pages import views
 from app.host.pages.admin import sign_in
 from app.host.pages.metrics import Measured, noting_connections
 from app.parts import Parts, web_parts
-from app.registry import modules
+from app.registry import list_rights, modules
 from app.web import csrf, preferences
 from app.web import help as manual
 from app.web.context import provide_context
@@ -41,7 +42,8 @@ def build_site() -> Litestar:
     sites = [module.site() for module in modules()]
     manual.pages()  # once, before the first reader waits for it; a page that is missing is missed here
     pages = [page for site in sites for page in site.pages]
-    browser = Router(path="/", route_handlers=[*pages, *preferences.ROUTES], before_request=_before_pages)
+    _open_lists_with_views(pages)
+    browser = Router(path="/", route_handlers=[*pages, *preferences.ROUTES], before_request=csrf.check)
     return Litestar(
         route_handlers=[browser, *(api for site in sites for api in site.apis), static_file],
         dependencies={"ctx": Provide(provide_context)},
@@ -69,9 +71,12 @@ def open_site(site: Litestar, parts: Parts) -> Gate:
     return Gate(GuardsFirst(site), parts)
 
 
-async def _before_pages(request: Request[object, object, State]) -> Redirect | None:
-    await csrf.check(request)
-    return await views.default_of(request)
+def _open_lists_with_views(pages: Iterable[ControllerRouterHandler]) -> None:
+    """Only the pages of lists ask which view a person chose to open them with; all other requests take the shorter way."""
+    addresses = {rights.url for rights in list_rights().values()}
+    for handler in pages:
+        if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods and handler.paths & addresses:
+            handler.before_request = views.before_list
 
 
 @asynccontextmanager

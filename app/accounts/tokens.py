@@ -15,8 +15,10 @@ from app.accounts.models import ApiToken, User
 from app.db.among import among
 from app.db.session import PLATFORM, workspace_of
 from app.errors import Conflict, Invalid, NotFound
+from app.wording.marked import Numeral, marked, worded
 
 MOST_LIVE = 100
+NO_SUCH_TOKEN = marked("There is no such token.")
 LONGEST_NAME = 100
 LONGEST_LIFE_DAYS = 3650
 _LIVE = and_(ApiToken.revoked_at.is_(None), or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > func.now()))
@@ -56,8 +58,8 @@ SCOPES: dict[str, TokenScope] = {
         ("host.problems",),
     ),
     "me": TokenScope(
-        "Act as its owner in a mobile app",
-        "The owner’s apps and ratings, and the surveys that wait for them, over the end-user API.",
+        marked("Act as its owner in a mobile app"),
+        marked("The owner’s apps and ratings, and the surveys that wait for them, over the end-user API."),
     ),
     "metrics:read": TokenScope(
         "Read the metrics",
@@ -105,7 +107,13 @@ async def create(
     chosen = tuple(scope for scope in SCOPES if scope in scopes)
     _check(chosen, scopes, name, days)
     if await count_live(db, user_id) >= MOST_LIVE:
-        raise Conflict(f"{owner} has {MOST_LIVE} tokens. Revoke the ones that are no longer used.")
+        raise Conflict(
+            worded(
+                "{owner} has {number} tokens. Revoke the ones that are no longer used.",
+                owner=owner,
+                number=Numeral(MOST_LIVE),
+            )
+        )
     text = f"muster_{secrets.token_urlsafe(32)}"
     expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
     name = name.strip() or "Unnamed"
@@ -146,7 +154,7 @@ async def revoke(db: AsyncSession, actor: audit.Actor, token_id: int, *, owner_i
     if owner_id is not None:
         statement = statement.where(ApiToken.user_id == owner_id)
     if await db.scalar(statement) is None:
-        raise NotFound("There is no such token.")
+        raise NotFound(NO_SUCH_TOKEN)
     return bool(await revoke_several(db, actor, [token_id]))
 
 

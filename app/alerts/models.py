@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import ARRAY, BigInteger, CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.alerts.fates import STATES
+from app.alerts.timing import STATES
 from app.db.base import Base, Created, Id
 
 

@@ -10,10 +10,10 @@ from sqlalchemy import ScalarSelect, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
-from app.alerts import fates, waiting
-from app.alerts.fates import AlertInTurn
+from app.alerts import timing, waiting
 from app.alerts.models import AlertNews
 from app.alerts.people import AlertReader
+from app.alerts.timing import AlertInTurn
 from app.alerts.waiting import WaitingAlert
 from app.db.among import among
 from app.problems.events import ProblemsMoved
@@ -79,7 +79,7 @@ def _opened(
         for problem_id, fresh in problems
         if fresh.kind in person.kinds
     ]
-    after = [replace(one, alert=fates.opened(person.rules, one.alert, at, now)) for person, one in before]
+    after = [replace(one, alert=timing.opened(person.rules, one.alert, at, now)) for person, one in before]
     return [one for one in after if one.alert.state != "over"]
 
 
@@ -87,7 +87,7 @@ def _closed(known: Iterable[WaitingAlert], people: Mapping[int, AlertReader], no
     return [
         WaitingAlert(one.user_id, one.problem_id, after, one.thread)
         for one in known
-        if (person := people.get(one.user_id)) and (after := fates.closed(person.rules, one.alert, now)) != one.alert
+        if (person := people.get(one.user_id)) and (after := timing.closed(person.rules, one.alert, now)) != one.alert
     ]
 
 

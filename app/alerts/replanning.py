@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import schedule_looks
-from app.alerts import fates, people, waiting
+from app.alerts import people, timing, waiting
 from app.alerts.rules import SILENT
 from app.db.locks import hold_name
 from app.db.session import workspace_of
@@ -18,5 +18,5 @@ async def plan_again(db: AsyncSession, user_id: int) -> None:
     person = await people.reader(db, user_id)
     rules, now = person.rules if person else SILENT, datetime.now(UTC)
     rows = await waiting.of_person(db, user_id)
-    await waiting.write(db, [replace(one, alert=fates.planned(rules, one.alert, now)) for one in rows])
+    await waiting.write(db, [replace(one, alert=timing.planned(rules, one.alert, now)) for one in rows])
     schedule_looks.look_soon(db, workspace_of(db))

@@ -10,9 +10,9 @@ from typing import Any, Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.alerts import fates, news, people, waiting
-from app.alerts.fates import STORM_WINDOW, Lately
+from app.alerts import news, people, timing, waiting
 from app.alerts.people import AlertReader
+from app.alerts.timing import STORM_WINDOW, Lately
 from app.alerts.waiting import WaitingAlert
 from app.db.among import among
 from app.db.locks import hold_name
@@ -106,11 +106,11 @@ async def _tell(parts: Parts, db: AsyncSession, due: _DueForPerson, now: datetim
     rows = [_over(one) for one, (fate, _) in found if fate == "drop"]
     rows += [_put_off(one, until) for one, (fate, until) in found if fate == "wait"]
     told = [one for one, (fate, _) in found if fate == "tell"]
-    digest = [one for one in told if fates.pace_of(person.rules, one.alert) == "digest"]
-    single = [one for one in told if fates.pace_of(person.rules, one.alert) != "digest"]
+    digest = [one for one in told if timing.pace_of(person.rules, one.alert) == "digest"]
+    single = [one for one in told if timing.pace_of(person.rules, one.alert) != "digest"]
     if digest:
         rows += await _tell_many(parts, db, DIGEST, digest)
-    match fates.bundled(len(single), due.lately, now):
+    match timing.bundled(len(single), due.lately, now):
         case "hold", until:
             rows += [_put_off(one, until) for one in single]
         case "one", _:
@@ -120,8 +120,8 @@ async def _tell(parts: Parts, db: AsyncSession, due: _DueForPerson, now: datetim
     return rows
 
 
-def _fate(person: AlertReader, one: WaitingAlert, now: datetime) -> tuple[fates.Fate, datetime | None]:
-    return fates.fate(person.rules, one.alert, now) if one.alert.kind in person.kinds else ("drop", None)
+def _fate(person: AlertReader, one: WaitingAlert, now: datetime) -> tuple[timing.Fate, datetime | None]:
+    return timing.fate(person.rules, one.alert, now) if one.alert.kind in person.kinds else ("drop", None)
 
 
 def _over(one: WaitingAlert) -> WaitingAlert:
@@ -136,14 +136,14 @@ async def _tell_one(parts: Parts, db: AsyncSession, one: WaitingAlert) -> Waitin
     key = str(uuid.uuid4())
     facts = {"problem": one.problem_id, "news": "closed" if one.alert.closed_at else "opened"}
     await outbox.post(parts, db, NewMail(ALERT, facts, one.user_id, key=key, thread=one.thread))
-    return replace(one, alert=fates.told(one.alert), thread=one.thread or key)
+    return replace(one, alert=timing.told(one.alert), thread=one.thread or key)
 
 
 async def _tell_many(parts: Parts, db: AsyncSession, kind: str, those: Sequence[WaitingAlert]) -> list[WaitingAlert]:
     """One mail with sums by kind, which names the worst problems. Mails about their closing reply to it."""
     key = str(uuid.uuid4())
     await outbox.post(parts, db, NewMail(kind, _facts(those), those[0].user_id, key=key))
-    return [replace(one, alert=fates.told(one.alert), thread=one.thread or key) for one in those]
+    return [replace(one, alert=timing.told(one.alert), thread=one.thread or key) for one in those]
 
 
 def _facts(those: Iterable[WaitingAlert]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Rows of `alerts`: what each person must still be told. Reads and writes them; fates decides what becomes of them."""
+"""Rows of `alerts`: what each person must still be told. Reads and writes them; timing.py decides what becomes of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import msgspec
 from sqlalchemy import ColumnElement, ScalarSelect, Select, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.alerts.fates import AlertInTurn, State
 from app.alerts.models import ProblemAlert
+from app.alerts.timing import AlertInTurn, State
 from app.problems.models import Problem
 
 # Rows that one transaction takes. It is more than one storm has.

@@ -10,7 +10,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import schedule_looks
-from app.alerts import fates, letters, people, waiting
+from app.alerts import letters, people, timing, waiting
 from app.alerts.letters import LetterWords, ManyNews, ToldProblem
 from app.alerts.models import ProblemAlert
 from app.alerts.people import AlertReader
@@ -51,7 +51,7 @@ async def _missed(db: AsyncSession, mail: MailInTurn, user_id: int) -> None:
     known = await waiting.of_problems(db, and_(Problem.id == mail.facts["problem"], ProblemAlert.user_id == user_id))
     now = datetime.now(UTC)
     of_now = [one for one in known if one.alert.opened_at <= mail.created_at]
-    await waiting.write(db, [replace(one, alert=fates.missed(one.alert, now)) for one in of_now])
+    await waiting.write(db, [replace(one, alert=timing.missed(one.alert, now)) for one in of_now])
     schedule_looks.look_soon(db, workspace_of(db))
 
 

@@ -4,8 +4,9 @@ Which module has which tables is said in MODULES alone. A step may say of itself
 
 * `CONCURRENT = True`: it only builds or drops indexes with `postgresql_concurrently=True`, outside a transaction.
 * `SLICED = True`: it changes rows in slices. `upgrade()` changes one slice, finds by itself which one, and returns True while
-  there is more. Each slice is a transaction. * `CONTRACTS = "REVISION"`: it takes away what the program gave up with that earlier
-  step. A program that does not know that step no longer fits the tables.
+  there is more. Each slice is a transaction.
+* `CONTRACTS = "REVISION"`: it removes what the program stopped using with that earlier step. A program that does not know that
+  step no longer fits the tables.
 """
 
 from collections.abc import Sequence

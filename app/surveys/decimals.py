@@ -9,6 +9,8 @@ Number = int | float
 MOST_DECIMALS: Final = 6
 # With six decimals these are fifteen digits: as many as every JSON reader keeps exactly.
 LARGEST: Final = 999_999_999
+# What keyboards in Arabic and Persian give: their digits, and the mark before decimals.
+_ARABIC = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹٫", "01234567890123456789.")
 _TYPED = re.compile(r"[-+\u2212]?(\d+([.,]\d*)?|[.,]\d+)", re.ASCII)
 # "1.000" and "1,000" are a thousand for one person and one for another. After a zero only decimals can follow: "0,125".
 _AMBIGUOUS = re.compile(r"[-+\u2212]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
@@ -32,9 +34,9 @@ def written(value: Number) -> str:
 
 
 def typed(text: str) -> Number | None:
-    """What a person typed, with a point or a comma before the decimals. None when it is not a number, and when a
-    thousand and a one with three decimals look the same: see `is_ambiguous`."""
-    text = text.strip()
+    """What a person typed, with a point or a comma before the decimals, in digits of ours or of Arabic. None when it is
+    not a number, and when a thousand and a one with three decimals look the same: see `is_ambiguous`."""
+    text = _plain(text)
     if not _TYPED.fullmatch(text) or is_ambiguous(text):
         return None
     decimal = Decimal(text.replace(",", ".").replace("\u2212", "-"))
@@ -44,13 +46,17 @@ def typed(text: str) -> Number | None:
 def is_ambiguous(text: str) -> bool:
     """True for one to three digits, a point or a comma, and three digits: "1.000", "12,500". A wrong guess would be
     stored for ever."""
-    return _AMBIGUOUS.fullmatch(text.strip()) is not None
+    return _AMBIGUOUS.fullmatch(_plain(text)) is not None
 
 
 def both_ways(text: str) -> tuple[str, str]:
     """How to type the large number and the small one that an ambiguous text may mean: "1000" and "1.0000"."""
-    text = text.strip()
+    text = _plain(text)
     return re.sub("[.,]", "", text), f"{text}0"
+
+
+def _plain(text: str) -> str:
+    return text.strip().translate(_ARABIC)
 
 
 def typeable(value: Number) -> str:

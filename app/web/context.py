@@ -28,6 +28,7 @@ from app.wording.speech import ENGLISH_SPEECH, Speech, speech_for
 LARGEST_ID = 2**63 - 1  # The largest bigint.
 # Pages for everybody speak the person's language; all other pages are for people who run Muster, and are in English.
 FOR_ALL = (
+    "/account",
     "/me",
     "/survey_prompt",
     "/sign-in",
@@ -35,19 +36,12 @@ FOR_ALL = (
     "/mail/unsubscribe",
     "/preferences/language",
     "/preferences/keys",
-    "/account/password",
-    "/account/second-factor",
-    "/account/passkeys",
-    "/account/sessions",
-    "/account/notifications",
 )
-# Without the addresses below it: tokens are for people who write programs.
-FOR_ALL_ALONE = "/account"
 T = TypeVar("T")
 
 
 def speaks_to_all(path: str) -> bool:
-    return path == FOR_ALL_ALONE or any(path == one or path.startswith(f"{one}/") for one in FOR_ALL)
+    return any(path == one or path.startswith(f"{one}/") for one in FOR_ALL)
 
 
 @dataclass(frozen=True, slots=True)

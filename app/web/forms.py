@@ -152,7 +152,7 @@ class Choice(Field):
 
     def parse(self, text: str) -> str:
         if text not in self.options:
-            raise Wrong("Choose one of the list.")
+            raise Wrong(marked("Choose one of the list."))
         return text
 
 
@@ -170,9 +170,9 @@ class Choices(Field):
     def read(self, raw: list[str]) -> list[str]:
         chosen = {text for text in raw if text}
         if chosen - set(self.options):
-            raise Wrong("Choose from the list.")
+            raise Wrong(marked("Choose from the list."))
         if self.required and not chosen:
-            raise Wrong("Choose at least one.")
+            raise Wrong(marked("Choose at least one."))
         return [value for value in self.options if value in chosen]
 
     def show(self, value: Any) -> list[str]:

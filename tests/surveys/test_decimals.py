@@ -75,7 +75,12 @@ def test_each_kept_number_has_one_text_which_is_that_of_rfc_8785(decimal: Decima
         ("1.000,5", None),
         ("1 000", None),
         ("1e3", None),
-        ("\u0663", None),
+        ("\u0663", 3),
+        ("-\u0661\u0662\u066b\u0665", -12.5),
+        ("\u06f4\u06f2,\u06f5", 42.5),
+        ("\u0661\u066b\u0660\u0660\u0660", None),
+        ("\u0661\u066c\u0660\u0660\u0660", None),
+        ("\u0967", None),
         ("", None),
         ("-", None),
         ("many", None),
@@ -86,7 +91,7 @@ def test_a_typed_number_may_have_a_comma_and_is_never_guessed(text: str, number:
     assert decimals.typed(text) == number
 
 
-@pytest.mark.parametrize("text", ["1.000", "12,500", " -1.234 "])
+@pytest.mark.parametrize("text", ["1.000", "12,500", " -1.234 ", "\u0661\u066b\u0660\u0660\u0660"])
 def test_both_ways_to_read_an_ambiguous_number_can_be_typed(text: str) -> None:
     large, small = (decimals.typed(one) for one in decimals.both_ways(text))
     assert large is not None

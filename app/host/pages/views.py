@@ -12,7 +12,7 @@ from app.errors import Forbidden, Invalid, NotFound
 from app.host import saved_views
 from app.host.models import SavedView
 from app.registry import ListRights, list_rights
-from app.web import edits
+from app.web import csrf, edits
 from app.web.context import Context, provide_context
 from app.web.forms import Bound, Form, Text
 from app.web.guards import signed_in
@@ -97,9 +97,15 @@ async def remove(ctx: NamedDependency[Context], name: FromPath[str], view_id: Fr
     return await done(ctx, rights.url, f"The view “{view.name}” was removed.")
 
 
+async def before_list(request: Request[Any, Any, Any]) -> Redirect | None:
+    """Litestar's before_request on the pages of lists."""
+    await csrf.check(request)
+    return await default_of(request)
+
+
 async def default_of(request: Request[Any, Any, Any]) -> Redirect | None:
     """Where the bare address of a list leads for a person who chose a view to open it with. Its guard has let the person pass."""
-    if request.method != "GET" or request.url.query:
+    if request.url.query:
         return None
     rights = next((one for one in list_rights().values() if one.url == request.url.path), None)
     if rights is None:

@@ -168,6 +168,8 @@ async def test_no_link_between_a_person_and_an_answer(
         # Numbers that are each one person's have a group; it is one of five people at least.
         assert {people for _, people, _ in stored} == {1}
         assert abs(correlation(places)) < 0.35, "results lie in the order of the answers"
+    # One transaction wrote them all, and so the mark of a row's transaction tells none apart.
+    assert await found(parts.database, "SELECT count(DISTINCT xmin::text) FROM survey_results") == [(1,)]
     groups = await found(
         parts.database,
         "SELECT grouped, joined, people FROM survey_results WHERE choice = '' AND question_key = (SELECT key FROM survey_questions WHERE position = 0)",

@@ -196,7 +196,7 @@ async def ask_to_revoke(ctx: NamedDependency[Context], token_id: FromPath[int]) 
 @post("/account/tokens/{token_id:int}/revoke", guards=[signed_in], status_code=200)
 async def revoke_token(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Response[Any]:
     await tokens.revoke(ctx.db, ctx.actor, token_id, owner_id=ctx.user.id)
-    return await done(ctx, "/account", "The token was revoked.")
+    return await done(ctx, "/account", token_pages.REVOKED)
 
 
 async def confirmed(ctx: Context, form: Bound) -> Bound:

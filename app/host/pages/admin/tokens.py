@@ -26,7 +26,7 @@ from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length, each
 from app.web.pages import done, go, page, shown_once
-from app.wording.marked import marked
+from app.wording.marked import joined, marked, sentence, worded
 
 MAY = Requires("admin.tokens")
 STATES = {
@@ -95,16 +95,22 @@ SPEC = ListSpec(
     bulk_url="/admin/tokens/bulk",
     bulk=(BulkAction("revoke", "Revoke", "ban", danger=True),),
 )
-LIVES = {"30": "30 days", "90": "90 days", "365": "A year", "never": "Never: until it is revoked"}
+LIVES = {
+    "30": marked("30 days"),
+    "90": marked("90 days"),
+    "365": marked("A year"),
+    "never": marked("Never: until it is revoked"),
+}
 NAME = Text(
     "name",
-    "Name",
+    marked("Name"),
     required=True,
     longest=tokens.LONGEST_NAME,
-    help="What will use it, so that you recognise it in the list.",
+    help=marked("What will use it, so that you recognise it in the list."),
 )
-SCOPE = Choices("scopes", "Scopes", required=True)
-LIFE = Choice("life", "Expires after", required=True, options=LIVES)
+SCOPE = Choices("scopes", marked("Scopes"), required=True)
+LIFE = Choice("life", marked("Expires after"), required=True, options=LIVES)
+REVOKED = marked("The token was revoked.")
 OWNER = Email("email", "E-mail of its owner", required=True, help="It acts as this person and may never do more.")
 
 
@@ -156,7 +162,7 @@ async def ask(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Respons
 @post("/admin/tokens/{token_id:int}/revoke", guards=[MAY], status_code=200)
 async def revoke(ctx: NamedDependency[Context], token_id: FromPath[int]) -> Response[Any]:
     await tokens.revoke(ctx.db, ctx.actor, token_id)
-    return await done(ctx, "/admin/tokens", "The token was revoked.")
+    return await done(ctx, "/admin/tokens", REVOKED)
 
 
 async def _rows(ctx: Context, _: Query, __: str) -> BulkRows:
@@ -209,17 +215,17 @@ async def ask_to_revoke(ctx: Context, token_id: int, *, cancel_url: str, owner_i
         statement = statement.where(ApiToken.user_id == owner_id)
     token = (await ctx.db.execute(statement)).one_or_none()
     if token is None:
-        raise NotFound("There is no such token.")
+        raise NotFound(tokens.NO_SUCH_TOKEN)
     used = (
-        f"It was last used on {(await ctx.zone()).day(token.last_used_at)}."
+        worded("It was last used on {day}.", day=(await ctx.zone()).day(token.last_used_at))
         if token.last_used_at
-        else "It was never used."
+        else marked("It was never used.")
     )
     return await ask_first(
         ctx,
-        question=f"Revoke the token {token.name} of {token.owner}?",
-        consequence=f"Programs that use it are refused at once. This can't be undone. {used}",
-        submit="Revoke the token",
+        question=worded("Revoke the token {name} of {owner}?", name=token.name, owner=token.owner),
+        consequence=joined(marked("Programs that use it are refused at once. This can't be undone."), used),
+        submit=marked("Revoke the token"),
         cancel_url=cancel_url,
     )
 
@@ -228,7 +234,7 @@ async def made_next(ctx: Context, path: str, made: CreatedToken, name: str) -> R
     """On to the page with the token: `path` answers with `made_page`."""
     expires = made.expires_at and made.expires_at.isoformat()
     values = {"text": made.text, "name": name, "scopes": made.scopes, "expires_at": expires}
-    return await once.show_next(ctx, path, "The token was made.", **values)
+    return await once.show_next(ctx, path, marked("The token was made."), **values)
 
 
 async def made_page(ctx: Context, *, home: str) -> Response[Any]:
@@ -242,7 +248,15 @@ async def made_page(ctx: Context, *, home: str) -> Response[Any]:
 def form_for(ctx: Context, *first: Email) -> Form:
     """The form of a new token, with the scopes that are of use to the person who fills it in."""
     offered = tokens.offered(ctx.user.permissions, on_platform=ctx.on_platform)
-    options = {name: f"{scope.label} ({name}). {scope.explanation}" for name, scope in offered.items()}
+    options = {
+        name: worded(
+            "{label} ({name}). {explanation}",
+            label=sentence(scope.label),
+            name=name,
+            explanation=sentence(scope.explanation),
+        )
+        for name, scope in offered.items()
+    }
     return Form(NAME, *first, replace(SCOPE, options=options), LIFE)
 
 

@@ -520,4 +520,31 @@ async def test_the_account_speaks_the_language_of_the_person_and_the_rest_of_the
     ended = await nora.submit("/account/sessions/end-others", headers=in_german)
     assert ended.headers["location"] == "/account"
     assert "Sie sind sonst nirgends angemeldet." in (await nora.get("/account", headers=in_german)).text
-    assert "Make a token" in (await nora.get("/account/tokens/new", headers=in_german)).text
+    assert "Help" in (await nora.get("/help", headers=in_german)).text
+
+
+async def test_a_token_is_made_and_revoked_in_the_language_of_the_person(sign_in: SignIn, database: Database) -> None:
+    nora = await sign_in("nora")
+    in_german = {"Accept-Language": "de"}
+    form = (await nora.get("/account/tokens/new", headers=in_german)).text
+    for told in (
+        "Es wird einmal angezeigt",
+        "In einer App für den Besitzer handeln (me)",
+        "Nie: bis es widerrufen wird",
+    ):
+        assert told in form
+    for told in ("Make", "Expires", "Name *", "owner"):
+        assert told not in form.partition("<main")[2].partition("</main")[0]
+    refused = await nora.submit("/account/tokens/new", {"name": "", "life": "30"}, headers=in_german)
+    assert "Wählen Sie mindestens eines." in refused.text
+    wanted = {"name": "App", "scopes": ["me"], "life": "30"}
+    await nora.submit("/account/tokens/new", wanted, headers=in_german)
+    made = await nora.get("/account/tokens/made", headers=in_german)
+    assert "Nur dieses eine Mal zu sehen" in made.text
+    async with database.transaction() as db:
+        token_id = await db.scalar(select(ApiToken.id).order_by(ApiToken.id.desc()))
+    question = (await nora.get(f"/account/tokens/{token_id}/revoke", headers=in_german)).text
+    for told in ("Das Token App von Nora", "Es wurde nie verwendet.", "Token widerrufen", ">Abbrechen</a>"):
+        assert told in question
+    await nora.submit(f"/account/tokens/{token_id}/revoke", headers=in_german)
+    assert "Das Token wurde widerrufen." in (await nora.get("/account", headers=in_german)).text

@@ -1,5 +1,4 @@
-"""When a person is told that a problem opened or closed, what becomes of an alert once its time has come, and when many become
-one mail. Pure."""
+"""Decides when a person is told of a problem: at once, later, never, or together with others in one mail. Pure."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

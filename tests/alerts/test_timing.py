@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.alerts import fates
-from app.alerts.fates import STORM, STORM_WINDOW, TOO_OLD, AlertInTurn, Lately, State, bundled, due_at, fate
+from app.alerts import timing
 from app.alerts.rules import FIRST_ADMINISTRATOR, SILENT, AlertRules, Digest, QuietHours, SeverityRule
+from app.alerts.timing import STORM, STORM_WINDOW, TOO_OLD, AlertInTurn, Lately, State, bundled, due_at, fate
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 ALL = AlertRules(SeverityRule("at_once", 0), SeverityRule("at_once", 30), SeverityRule("at_once", 30))
@@ -134,11 +134,11 @@ def test_news_of_a_problem(before: State, news: str, after: State, due: float | 
     known = replace(alert(opened=-40, state=before), due_at=minutes(5) if waits else None)
     match news:
         case "opened":
-            became = fates.opened(ALL, known, NOW, NOW)
+            became = timing.opened(ALL, known, NOW, NOW)
         case "closed early":
-            became = fates.closed(ALL, replace(known, closed_at=minutes(-11)), NOW)
+            became = timing.closed(ALL, replace(known, closed_at=minutes(-11)), NOW)
         case _:
-            became = fates.closed(ALL, replace(known, closed_at=NOW), NOW)
+            became = timing.closed(ALL, replace(known, closed_at=NOW), NOW)
     assert (became.state, became.due_at) == (after, None if due is None else minutes(due))
 
 
@@ -147,7 +147,7 @@ def test_news_of_a_problem(before: State, news: str, after: State, due: float | 
     [("waiting", None, "told"), ("waiting", NOW, "over"), ("closing", NOW, "over")],
 )
 def test_a_mail_about_a_problem_left(before: State, closed_at: datetime | None, after: State) -> None:
-    became = fates.told(alert(state=before, closed_at=closed_at))
+    became = timing.told(alert(state=before, closed_at=closed_at))
     assert (became.state, became.due_at) == (after, None)
 
 
@@ -166,15 +166,15 @@ def test_a_mail_that_it_opened_was_dropped(
     before: State, planned: float | None, after: State, due: float | None
 ) -> None:
     known = replace(alert(state=before), due_at=None if planned is None else minutes(planned))
-    became = fates.missed(known, NOW)
+    became = timing.missed(known, NOW)
     assert (became.state, became.due_at) == (after, None if due is None else minutes(due))
 
 
 def test_another_choice_ends_what_waits_and_leaves_what_was_told() -> None:
     """So that the closing of what a person knows of is not mailed after they chose no mail, and comes where they choose it again."""
-    assert fates.planned(SILENT, alert(), NOW).state == "over"
-    assert fates.planned(SILENT, alert(state="told"), NOW).state == "told"
-    assert fates.planned(SILENT, alert(state="closing", closed_at=NOW), NOW).state == "over"
+    assert timing.planned(SILENT, alert(), NOW).state == "over"
+    assert timing.planned(SILENT, alert(state="told"), NOW).state == "told"
+    assert timing.planned(SILENT, alert(state="closing", closed_at=NOW), NOW).state == "over"
 
 
 @pytest.mark.parametrize(("ended", "left"), [("at_once", "never"), ("digest", "at_once")])
