@@ -23,8 +23,10 @@ from app.host.pages import attendance_list
 from app.jobs import Claim
 from app.parts import Parts
 from app.problems import looking
+from app.surveys.authoring.stored import load
+from app.surveys.results import tally_marks
 from app.web import lists
-from tests.benchmarks import bench_tenants
+from tests.benchmarks import bench_ledger, bench_results, bench_tenants
 from tests.benchmarks.explained import Watch, watch
 from tests.clock.mirrored import connect, mirror_person
 from tests.cluster import DatabaseUrls
@@ -413,3 +415,24 @@ async def test_what_keeps_punches_from_counting_is_counted_once_before_there_are
         with watch(database.engine) as found:
             assert (await db.execute(CODES.select)).all()
     assert blocks_of(found) < 4 * blocks_of(once)
+
+
+async def test_the_responses_to_a_survey_are_counted_without_reading_them(
+    database: Database, urls: DatabaseUrls
+) -> None:
+    (survey,) = await bench_ledger.surveyed(database, 1)
+    given = {"rows": MANY, "surveys": 1, "first": datetime(2026, 3, 1, tzinfo=UTC), "apart": 60}
+    async with database.transaction() as db:
+        await db.execute(text(bench_results._SURVEYS))
+        await db.execute(text(bench_results._RESPONSES), given)
+        await db.execute(text("UPDATE survey_ledger_head SET number = :many, row_hash = sha256('')"), {"many": MANY})
+        assert await tally_marks.count_up(db) == MANY
+    await settle(
+        urls, "survey_responses", "survey_tallies", "survey_tombstones", "survey_tally_mark", "survey_ledger_head"
+    )
+    async with database.transaction() as db:
+        with watch(database.engine) as found:
+            stored = await load(db, survey.uid)
+    assert stored.responses == MANY
+    # All rows lie in 900 blocks, and their smallest index in 100.
+    assert blocks_of(found) < 60

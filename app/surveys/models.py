@@ -18,7 +18,7 @@ APPEND_ONLY = {"info": {"append_only": True}}
 ONE_ROW = {"info": {"one_row": True}}
 # In a tally in place of a question: the row counts whole responses.
 WHOLE = UUID(int=0)
-_IS_WHOLE = text(f"question_key = '{WHOLE}'::uuid")
+IS_WHOLE = text(f"question_key = '{WHOLE}'::uuid")
 
 
 class Survey(Base):
@@ -396,14 +396,14 @@ class Tally(Base):
             "day",
             "outcome",
             postgresql_include=["people", "unprompted"],
-            postgresql_where=_IS_WHOLE,
+            postgresql_where=IS_WHOLE,
         ),
         Index(
             "survey_tallies_days",
             "day",
             "outcome",
             postgresql_include=["people"],
-            postgresql_where=_IS_WHOLE,
+            postgresql_where=IS_WHOLE,
         ),
     )
 

@@ -26,8 +26,8 @@ from app.surveys.authoring.acting import change
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
 from app.surveys.authoring.definition import Definition, problems, refusal, tidy, unaskable, unpublishable
 from app.surveys.authoring.differences import DefinitionDifference, compare, need_new_version
-from app.surveys.authoring.stored import Stored, load, lock
-from app.surveys.models import Response, Survey, Wording
+from app.surveys.authoring.stored import RESPONSES, Stored, load, lock
+from app.surveys.models import Survey, Wording
 
 __all__ = [
     "NeedsNewVersion",
@@ -196,13 +196,7 @@ def refuse_deleting_what_was_asked(stored: Stored) -> None:
 
 async def people_to_ask_again(db: AsyncSession, uid: UUID) -> int:
     """How many people a new version would ask again: those with a row in the ledger for the current one."""
-    statement = (
-        select(func.count())
-        .select_from(Response)
-        .join(Survey, (Survey.id == Response.survey_id) & (Survey.version == Response.version))
-        .where(Survey.uid == uid)
-    )
-    return await db.scalar(statement) or 0
+    return await db.scalar(select(RESPONSES).where(Survey.uid == uid)) or 0
 
 
 async def _checked(db: AsyncSession, definition: Definition, stored: Stored | None) -> Definition:

@@ -14,7 +14,7 @@ from app.db.session import workspace_of
 from app.errors import NotFound
 from app.surveys import question_details
 from app.surveys.authoring.definition import Definition, QuestionDefinition
-from app.surveys.models import Question, Response, Survey
+from app.surveys.models import IS_WHOLE, LedgerHead, Question, Response, Survey, Tally, TallyMark, Tombstone
 from app.surveys.rounds import repeats
 from app.surveys.translations import question_texts, survey_texts
 
@@ -70,8 +70,7 @@ async def load_all(db: AsyncSession, ids: Sequence[int]) -> list[Stored]:
 
 
 async def _read(db: AsyncSession, *which: ColumnElement[bool]) -> list[Stored]:
-    responses = select(func.count()).where(Response.survey_id == Survey.id, Response.version == Survey.version)
-    statement = select(Survey, responses.scalar_subquery()).where(*which).order_by(Survey.id)
+    statement = select(Survey, RESPONSES).where(*which).order_by(Survey.id)
     rows = (await db.execute(statement.execution_options(**_FRESH))).all()
     theirs = among(Question.survey_id, [row.Survey.id for row in rows])
     asked = select(Question).where(theirs).order_by(Question.survey_id, Question.position)
@@ -93,6 +92,25 @@ async def lock(db: AsyncSession, uid: UUID) -> Stored:
     return await load(db, uid)
 
 
+_MARK = select(TallyMark.number).scalar_subquery()
+_HEAD = select(LedgerHead.number).scalar_subquery()
+_kept = select(func.coalesce(func.sum(Tally.people), 0)).where(
+    Tally.survey_id == Survey.id, Tally.version == Survey.version, Tally.outcome != "asked", IS_WHOLE
+)
+# Without the `+ 0` the planner would read all rows of the survey for the few after the mark.
+_fresh = select(func.count()).where(
+    Response.number > _MARK,
+    Response.number <= _HEAD,
+    Response.survey_id + 0 == Survey.id,
+    Response.version == Survey.version,
+)
+_buried = (
+    select(func.count())
+    .join_from(Tombstone, Response, Response.number == Tombstone.number)
+    .where(Response.number <= _MARK, Response.survey_id == Survey.id, Response.version == Survey.version)
+)
+# To be read beside a survey: the ledger's rows of its version. Those up to the mark were counted, but not those under a tombstone.
+RESPONSES: ColumnElement[int] = _kept.scalar_subquery() + _fresh.scalar_subquery() + _buried.scalar_subquery()
 # An earlier save in the same transaction did not change the session's own objects.
 _FRESH: dict[str, Any] = {"populate_existing": True}
 

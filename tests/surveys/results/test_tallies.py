@@ -13,8 +13,9 @@ from app.accounts.models import Job
 from app.db.session import Database
 from app.jobs import Claim
 from app.parts import Parts
+from app.surveys.authoring.stored import RESPONSES
 from app.surveys.jobs import FUNCTIONS, schedule
-from app.surveys.models import WHOLE, PromptState, Tally, TallyMark
+from app.surveys.models import WHOLE, PromptState, Response, Survey, Tally, TallyMark
 from app.surveys.results import tallies, tally_marks
 from app.surveys.results.tallies import TallyScope
 from app.surveys.results.tally_rows import ASKED
@@ -106,6 +107,8 @@ async def test_kept_and_fresh_counts_equal_a_plain_count_whenever_they_were_coun
                 for each in placed:
                     for which in (1, 2):
                         assert await counted(db, TallyScope(each.id, which)) == await plain(db, each, which)
+                    rows = select(func.count()).where(Response.survey_id == each.id, Response.version == 1)
+                    assert await db.scalar(select(RESPONSES).where(Survey.id == each.id)) == await db.scalar(rows)
         assert await kept(db) > 0
 
 
