@@ -17,6 +17,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+import psutil
 from sqlalchemy import func, select
 
 from app import jobs
@@ -154,7 +155,7 @@ async def page(line: Line, path: str, session: str) -> None:
 
 
 @asynccontextmanager
-async def worker(database: Database, **settings: str) -> AsyncIterator[None]:
+async def worker(database: Database, **settings: str) -> AsyncIterator[psutil.Process]:
     """`muster worker`, as an installation runs it; `settings` are more of its environment."""
     with tempfile.TemporaryDirectory(prefix="muster-bench-") as folder:
         environment = {
@@ -168,7 +169,7 @@ async def worker(database: Database, **settings: str) -> AsyncIterator[None]:
         command = [sys.executable, "-m", "app", "worker"]
         process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # noqa: ASYNC220 - once, before anything is measured
         try:
-            yield
+            yield psutil.Process(process.pid)
         finally:
             process.terminate()
             process.wait(timeout=60)

@@ -13,6 +13,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psutil
 from sqlalchemy import delete, func, insert, select, update
 
 from app import wiring
@@ -53,6 +54,7 @@ async def looks(parts: Parts, tenants: int) -> bool:
     """All tenants at once, again and again. Whether one worker makes fewer looks than 5,000 tenants with a time clock ask for."""
     async with parts.database.shared_transaction() as db:
         keys = list(await db.scalars(select(Tenant.key)))
+        server = psutil.Process(await db.scalar(select(func.pg_backend_pid()))).parent()
     for key in keys:
         async with parts.database.transaction(key) as db:
             await connect(db)
@@ -60,10 +62,10 @@ async def looks(parts: Parts, tenants: int) -> bool:
             for number in range(20):
                 await mirror_person(db, str(number), await employ(db, f"Person {number}"))
                 await punch(db, str(number), "I 08:00, O 12:00, I 13:00, O 17:00")
-    async with worker(parts.database):
+    async with worker(parts.database) as working:
         await until(parts.database, a_worker_is_there)
         await until(parts.database, nothing_is_asked)  # what making the tenants asked for
-        began, made = time.perf_counter(), 0
+        began, made, worked = time.perf_counter(), 0, _worked_s(working, server)
         while time.perf_counter() - began < LOOKS_S:
             async with parts.database.shared_transaction() as db:
                 await db.execute(insert(Job), [{"workspace": key, "name": LOOK, "key": LOOK} for key in keys])
@@ -71,11 +73,22 @@ async def looks(parts: Parts, tenants: int) -> bool:
             await until(parts.database, nothing_is_asked)
             made += len(keys)
         rate = made / (time.perf_counter() - began)
+        each_ms = [
+            1000 * (after - before) / made for before, after in zip(worked, _worked_s(working, server), strict=True)
+        ]
     wanted = MANY / looking.WATCHED_EVERY.total_seconds()
     print(
-        f"looks for problems: {rate:.1f} a second by one worker in {tenants} tenants; {MANY} tenants ask for {wanted:.1f}"
+        f"looks for problems: {rate:.1f} a second by one worker in {tenants} tenants; {MANY} tenants ask for {wanted:.1f}."
+        f" Processor time of a look: {each_ms[0]:.1f} ms of the worker, {each_ms[1]:.1f} ms of the server"
     )
     return rate < wanted
+
+
+def _worked_s(working: psutil.Process, server: psutil.Process) -> tuple[float, float]:
+    """Processor time of the worker, and of the server's connections."""
+    used = [[one.cpu_times() for one in some] for some in ([working], server.children())]
+    worker_s, server_s = (sum(one.user + one.system for one in some) for some in used)
+    return worker_s, server_s
 
 
 async def nothing_is_asked(database: Database) -> bool:
@@ -96,15 +109,15 @@ async def minutes(parts: Parts, name: str, tenants: int, asks: list[Ask] | None,
     behind, missed = 0, False
     for tick in range(1, ticks + 1):
         one_ms = await floor_ms(parts.database)
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         looked = await schedule(parts, asks)
-        spent = time.perf_counter() - began
+        spent, worked = time.perf_counter() - began, time.process_time() - worked
         each = spent * 1000 / max(looked, 1)
         late = await overdue(parts.database)
         behind = behind + 1 if late else 0
         missed = missed or behind >= MOST_TICKS
         print(
-            f"{name:28} tick {tick}: {looked:5} of {tenants} in {spent:5.1f} s  {each:5.2f} ms each  ratio {each / one_ms:5.1f}"
+            f"{name:28} tick {tick}: {looked:5} of {tenants} in {spent:5.1f} s, {worked:4.1f} of the processor  {each:5.2f} ms each  ratio {each / one_ms:5.1f}"
             f"  still due {late}"
         )
         async with parts.database.shared_transaction() as db:
