@@ -8,8 +8,8 @@ from app.accounts.models import Job
 from app.db.session import workspace_of
 from app.long_acts.models import LongAct
 
-# On named items, on items that the job names first, and over a list. A worker of an older version would take NAMED_JOB, find no item
-# where they are still to be named, and end the act with nothing done. It leaves a job alone whose name it does not know.
+# On named items, on items that the job names first, and over a list. A worker of an older version would take NAMED_JOB,
+# find no items yet, and end the act without doing anything. It does not take a job whose name it does not know.
 NAMED_JOB, UNNAMED_JOB, LISTED_JOB = "clock_long_act", "clock_unnamed_act", "long_act"
 JOB_OF_ACT = case(
     (LongAct.list_query.is_not(None), LISTED_JOB), (LongAct.last_key.is_not(None), UNNAMED_JOB), else_=NAMED_JOB
@@ -19,12 +19,13 @@ _ENDINGS = ("", ":stop")
 
 
 async def request_job(db: AsyncSession, name: str, act_id: int) -> bool:
-    """False when the act's job waits or runs already: that one is enough."""
+    """False when the act's job waits or runs already, which is enough."""
     return await jobs.request(db, name, key=f"{name}:{act_id}", arguments={"act_id": act_id}) is not None
 
 
 async def request_stop(db: AsyncSession, name: str, act_id: int) -> None:
-    """The job that runs may be at its last attempt, and fail before it sees that it is to stop. Another one ends the act in any case."""
+    """The running job may be at its last attempt, and fail before it sees that it must stop. Another job then ends the
+    act."""
     if not await request_job(db, name, act_id):
         await jobs.request(db, name, key=f"{name}:{act_id}:stop", arguments={"act_id": act_id})
 

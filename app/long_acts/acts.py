@@ -1,10 +1,10 @@
 """Acts on rows that are named: they are noted first, then carried out in slices. What an act does: its work.
 
-Up to INLINE_LIMIT items are done in the transaction that asked; more are left to a job, which any worker can resume: an item that
-has an answer is not touched again. So nothing here depends on how often a slice is tried.
+Up to INLINE_LIMIT items are done in the transaction that asked. More are left to a job, which any worker can resume: an
+item that has a result is not touched again. So nothing here depends on how often a slice is tried.
 
-A slice holds an advisory lock of its act, and the act's row only at its end. So a person who stops or joins an act never waits for
-a slice.
+A slice holds an advisory lock of its act all the time, and the act's row only at its end. So a person who stops or
+joins an act never waits for a slice.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ _NOTE_ITEMS = text(
 
 
 class ItemOutcome(NamedTuple):
-    """What became of one item: DONE, or why it was left. `note` says it in a sentence where the word is not enough."""
+    """The result of one item: DONE, or why it was left. `note` explains it in a sentence if the word is not enough."""
 
     became: str
     note: str | None = None
@@ -43,7 +43,7 @@ class ItemOutcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LongActWork:
-    """What was asked, as its work needs it."""
+    """What a person asked for, in the form that the act's work needs."""
 
     id: int
     kind: str
@@ -54,7 +54,7 @@ class LongActWork:
 
 Items = TextualSelect | Select[int]
 Work = Callable[[AsyncSession, LongActWork, Sequence[int]], Awaitable[Mapping[int, ItemOutcome]]]
-# Selects (`id`) what an act means that was begun without naming its items: those up to the id that was the last one then.
+# Selects (`id`) the items of an act that began without naming them: those up to the id that was the last one then.
 Naming = Callable[[LongActWork, int], Items]
 
 
@@ -67,7 +67,7 @@ async def note(
     emp_codes: Iterable[str] = (),
     host_employee_id: int | None = None,
 ) -> LongActWork:
-    """Writes down what is meant: the ids (`id`) that `items` selects now."""
+    """Stores the items that are meant: the ids (`id`) that `items` selects now."""
     act = await _write(db, actor, kind, emp_codes=sorted(emp_codes), host_employee_id=host_employee_id)
     await _name(db, act.id, items)
     return act
@@ -76,7 +76,8 @@ async def note(
 async def note_unnamed(
     db: AsyncSession, actor: Actor, kind: str, last: int, *, emp_codes: Iterable[str], host_employee_id: int | None
 ) -> LongActWork:
-    """Leaves even the naming of the items to the job, where they are too many for a request. `last`: the last id that is meant."""
+    """Leaves the naming of the items to the job too, when they are too many for a request. `last`: the last id that is
+    meant."""
     codes = sorted(emp_codes)
     return await _write(db, actor, kind, emp_codes=codes, host_employee_id=host_employee_id, last_key=str(last))
 
@@ -95,7 +96,7 @@ async def _name(db: AsyncSession, act_id: int, items: Items) -> None:
 
 
 async def start(db: AsyncSession, act: LongActWork, work: Work, most: int | None = None) -> Progress:
-    """Does the act at once when it has at most `most` items (INLINE_LIMIT); otherwise queues the job that does it."""
+    """Does the act at once when it has at most `most` items (INLINE_LIMIT); otherwise asks for the job that does it."""
     progress = await read(db, act.id)
     if not progress.counted or progress.total > (INLINE_LIMIT if most is None else most):
         await act_jobs.request_job(db, NAMED_JOB if progress.counted else UNNAMED_JOB, act.id)
@@ -107,7 +108,7 @@ async def start(db: AsyncSession, act: LongActWork, work: Work, most: int | None
 async def resume(
     db: AsyncSession, act_id: int, works: Mapping[str, Work], namings: Mapping[str, Naming] | None = None
 ) -> bool:
-    """The next slice. True while more is to do. Two workers at the same act wait for each other."""
+    """Does the next slice. True while there is more. Two workers at the same act wait for each other."""
     await hold(db, act_id)
     row = await db.scalar(select(LongAct).where(LongAct.id == act_id).execution_options(populate_existing=True))
     if row is None or row.finished_at is not None:
@@ -143,7 +144,8 @@ async def _step(db: AsyncSession, act: LongActWork, work: Work, most: int) -> bo
 
 
 async def _count(db: AsyncSession, act_id: int, ids: Sequence[int], became: Counter[str]) -> None:
-    """Adds a slice to the counts. A worker of an older version notes items alone, so where one answered some, all are counted."""
+    """Adds a slice to the counts. A worker of an older version writes only items, so after such a worker all items are
+    counted."""
     row = await at_the_end(db, act_id)
     if row.total is None or row.reached != await _last_before(db, act_id, ids[0]):
         items = await items_of(db, act_id)
@@ -155,14 +157,14 @@ async def _count(db: AsyncSession, act_id: int, ids: Sequence[int], became: Coun
 
 
 async def _last_before(db: AsyncSession, act_id: int, item_id: int) -> str | None:
-    """The item that was answered before this one: they are answered in the order of their ids."""
+    """The item before this one with a result: items get their results in the order of their ids."""
     before = (LongActItem.act_id == act_id, LongActItem.item_id < item_id)
     last = await db.scalar(select(func.max(LongActItem.item_id)).where(*before))
     return None if last is None else str(last)
 
 
 async def at_the_end(db: AsyncSession, act_id: int) -> LongAct:
-    """The act as it is now, locked for the little that is left of the slice."""
+    """The act as it is now, locked for the short rest of the slice."""
     newest = select(LongAct).where(LongAct.id == act_id).with_for_update().execution_options(populate_existing=True)
     return (await db.scalars(newest)).one()
 
@@ -172,7 +174,7 @@ async def finish(db: AsyncSession, act_id: int, problem: str | None = None) -> N
 
 
 async def stop(db: AsyncSession, actor: Actor, act_id: int) -> None:
-    """What was done stays; nothing more is. Raises NotFound, and Conflict for an act that is over."""
+    """Ends the act; what was done stays done. Raises NotFound, and Conflict for an act that has ended."""
     ended = (LongAct.id == act_id, LongAct.finished_at.is_(None), LongAct.stop_requested.is_(False))
     values = {"stop_requested": True, "stopped_by": actor.name}
     name = await db.scalar(update(LongAct).where(*ended).values(values).returning(act_jobs.JOB_OF_ACT))

@@ -1,4 +1,4 @@
-"""The tables of long acts, in every workspace. They bear the name of the clock, which had them first."""
+"""The tables of long acts, in every workspace. Their names begin with that of the clock, which had them first."""
 
 from datetime import datetime
 from typing import Annotated, Any

@@ -1,7 +1,8 @@
-"""Acts on all that a list shows under a filter: a job walks through the keys of the list, slice by slice, in transactions of its own.
+"""Acts on all rows of a list under a filter: a job walks through the keys of the list, slice by slice, each in a
+transaction of its own.
 
-A request only notes the filter, so it costs the same however many rows are meant. The place that was reached is saved together with
-the slice's changes: a worker that is killed is followed by one that continues there, and nothing is done twice.
+A request only stores the filter, so it costs the same for any number of rows. The position of the walk is saved
+together with the slice's changes: when a worker is killed, another one continues there, and nothing is done twice.
 """
 
 from collections import Counter
@@ -25,7 +26,7 @@ from app.long_acts.progress import DONE
 from app.parts import Parts
 from app.texts import instant, is_keepable_line, whole
 
-# Of what was left, as many are kept by name.
+# So many of the rows that were left are stored by name.
 MOST_LEFT = 1000
 CHANGED = "changed"
 REFUSED = "refused"
@@ -33,7 +34,7 @@ _ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtextextended('long acts ' |
 
 
 class SliceOutcome(NamedTuple):
-    """What a slice came to: how many rows the act changed, and those that it left, with why."""
+    """The result of a slice: how many rows the act changed, and which it left, with the reasons."""
 
     done: int
     left: Mapping[Any, ItemOutcome] = {}
@@ -41,7 +42,8 @@ class SliceOutcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MeantRows:
-    """`keys` selects the keys of the rows under the filter that the act would change, whatever their order; `carry_out` changes some."""
+    """`keys` selects the keys of the rows under the filter that the act would change, in any order; `carry_out` changes
+    some of them."""
 
     keys: Select[Any]
     key: ColumnElement[Any] | InstrumentedAttribute[Any]
@@ -50,7 +52,7 @@ class MeantRows:
 
 
 class ListAct(Protocol):
-    """A kind of act over a list. `opened` raises Refusal where the person may no longer do it."""
+    """A kind of act over a list. `opened` raises Refusal when the person no longer has the right."""
 
     async def opened(self, parts: Parts, workspace: str, db: AsyncSession, act: LongAct) -> MeantRows: ...
 
@@ -61,8 +63,9 @@ Open = Callable[[AsyncSession, LongAct], Awaitable[MeantRows]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked: `query` is the filter as the address has it, `url` the list's address. `what` is told to the work, and `by` is
-    who asked from where, for the audit. Keys beyond `last` are not meant; `total` None: it is to be counted."""
+    """What a person asked for: `query` is the filter in the address, `url` the list's address. `what` is for the
+    work, and `by` is who asked from where, for the audit. Keys beyond `last` are not meant; `total` None: it must be
+    counted."""
 
     kind: str
     url: str
@@ -74,8 +77,8 @@ class Asked:
 
 
 async def begin(db: AsyncSession, actor: Actor, asked: Asked) -> int:
-    """Notes what is meant and asks for the job. Returns the act's id: that of the same act under way, which then begins at the
-    list's first row again and takes in what came since."""
+    """Stores what is meant and asks for the job. Returns the act's id. When the same act is current, that one begins
+    again at the list's first row and includes new rows."""
     await db.execute(_ONE_BY_ONE, {"workspace": workspace_of(db)})
     same = (
         LongAct.kind == asked.kind,
@@ -101,13 +104,13 @@ async def begin(db: AsyncSession, actor: Actor, asked: Asked) -> int:
 
 
 def asked_at(act: LongAct) -> datetime:
-    """When it was begun, or begun once more. Acts of older versions kept the first alone."""
+    """When it was begun, or begun again. Acts of older versions stored only the first time."""
     told = act.arguments.get("asked_at")
     return datetime.fromisoformat(told) if told else act.begun_at
 
 
 async def _forget_left(db: AsyncSession, act: LongAct) -> None:
-    """They are looked at once more."""
+    """The rows that were left are tried once more."""
     await db.execute(delete(LongActItem).where(LongActItem.act_id == act.id))
     act.counts = {word: number for word, number in act.counts.items() if word == DONE}
 
@@ -115,7 +118,7 @@ async def _forget_left(db: AsyncSession, act: LongAct) -> None:
 async def carry_on(
     open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]], act_id: int, open_act: Open
 ) -> None:
-    """One slice after the other until none is left. Safe to kill anywhere and to run twice."""
+    """Does one slice after the other until none is left. It can be killed anywhere and run twice."""
     more = True
     while more:
         async with open_transaction() as db:
@@ -123,7 +126,7 @@ async def carry_on(
 
 
 async def resume(db: AsyncSession, act_id: int, open_act: Open) -> bool:
-    """The next slice. True while more is to do. Two workers at the same act wait for each other."""
+    """Does the next slice. True while there is more. Two workers at the same act wait for each other."""
     await hold(db, act_id)
     act = await db.scalar(select(LongAct).where(LongAct.id == act_id).execution_options(populate_existing=True))
     if act is None or act.finished_at is not None:
@@ -157,7 +160,7 @@ async def _step(db: AsyncSession, act: LongAct, rows: MeantRows, meant: Select[A
     outcome = await _carried_out(db, rows, keys) if keys else SliceOutcome(0)
     act = await at_the_end(db, act.id)
     if _stand(act) != seen:
-        # Begun once more meanwhile: it starts over, and looks at what stayed once more.
+        # Begun again meanwhile: it starts over, and tries the rows that were left once more.
         await _note(db, act, SliceOutcome(outcome.done), outcome.done)
         return True
     if not keys:
@@ -169,12 +172,13 @@ async def _step(db: AsyncSession, act: LongAct, rows: MeantRows, meant: Select[A
 
 
 def _stand(act: LongAct) -> tuple[str | None, str | None]:
-    """Of which beginning it is, and how far it is."""
+    """Which beginning the walk belongs to, and how far it is."""
     return act.arguments.get("asked_at"), act.reached
 
 
 async def _carried_out(db: AsyncSession, rows: MeantRows, keys: Sequence[Any]) -> SliceOutcome:
-    """The whole slice; where that is refused, one row after the other, so that one refusal stops no other row."""
+    """Changes the whole slice. If that is refused, it tries one row after the other, so that one refusal does not stop
+    other rows."""
     try:
         async with db.begin_nested():
             return await rows.carry_out(keys)
@@ -206,7 +210,7 @@ def _told(key: Any) -> str | None:
 
 
 def key_of(told: str, column: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Any:
-    """A key as it was told, in the type of the list's key. Raises Invalid for a text that can't be one."""
+    """A stored key, in the type of the list's key. Raises Invalid for text that can't be a key."""
     key = whole(told, 18) if column.type.python_type is int else told
     if key is None or not is_keepable_line(told):
         raise Invalid("The last row that this act means can't be read. Reload the list, then begin the act again.")

@@ -1,4 +1,4 @@
-"""How far acts are, what became of their rows, and what they left. Nothing here changes an act."""
+"""How far acts are, the results of their rows, and the rows that they left. Nothing here changes an act."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ NAMED = 200
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an act is: items by what became of them, None for those whose turn is to come.
+    """How far an act is: items by result, None for those that are still waiting.
 
-    `listed`: the address of the list that the act is over, None when its items are named. `stops`: a person, `stopped_by`, ended
-    it. `problem`: why it ended by itself. `counted` False: how many are meant is not known yet. `job_failed`: it is not over, and no
-    job carries it out.
+    `listed`: the address of the list that the act is over, None when its items are named. `stops`: a person,
+    `stopped_by`, ended it. `problem`: why it ended by itself. `counted` is False while the number of rows is unknown.
+    `job_failed`: it has not ended, and no job carries it out.
     """
 
     id: int
@@ -64,20 +64,20 @@ def newest(*kinds: str, url: str = "") -> ScalarSelect[int | None]:
 
 
 async def are_there(db: AsyncSession, *, over: bool) -> bool:
-    """True when an act is under way, or with `over` when there ever was one that is still kept."""
+    """True when an act is current, or with `over` when any act is still stored."""
     which = [] if over else [LongAct.finished_at.is_(None)]
     return await db.scalar(select(LongAct.id).where(*which).limit(1)) is not None
 
 
 async def newest_of_all(db: AsyncSession, kinds: Collection[str], most: int, *, over: bool) -> list[Progress]:
-    """The newest acts of these kinds: those under way, in one statement, or with `over` those that ended too."""
+    """The newest acts of these kinds: the current ones, in one statement, or with `over` the ended ones too."""
     which = [] if over else [LongAct.finished_at.is_(None)]
     rows = await db.execute(_acts(db).where(LongAct.kind.in_(kinds), *which).order_by(LongAct.id.desc()).limit(most))
     return [await _exact(db, row) if over else _told(row) for row in rows.all()]
 
 
 async def latest_of_code(db: AsyncSession, emp_code: str) -> Progress | None:
-    """The newest act on what this code's punches made."""
+    """The newest act on records of this code's punches."""
     of_code = select(func.max(LongAct.id)).where(LongAct.emp_codes.contains([emp_code]))
     act_id = await db.scalar(of_code)
     return await read(db, act_id) if act_id is not None else None
@@ -92,13 +92,13 @@ async def read(db: AsyncSession, act_id: int) -> Progress:
 
 
 async def some(db: AsyncSession, act_ids: Collection[int]) -> list[Progress]:
-    """Those that are there, in one statement."""
+    """Those that exist, in one statement."""
     rows = await db.execute(_acts(db).where(among(LongAct.id, act_ids)))
     return [_told(row) for row in rows]
 
 
 def _acts(db: AsyncSession) -> Select[LongAct, bool]:
-    """As `_told` takes them."""
+    """The columns that `_told` takes."""
     return select(LongAct, has_job(db)).execution_options(populate_existing=True)
 
 
@@ -107,7 +107,7 @@ async def _exact(db: AsyncSession, row: Row[LongAct, bool]) -> Progress:
 
 
 def _items_alone_tell(act: LongAct) -> bool:
-    """True before its first slice, and for an act that a worker of an older version carried out or ended."""
+    """True before the first slice, and for an act that a worker of an older version carried out or ended."""
     if act.list_query is not None or act.last_key is not None:
         return False
     is_complete = act.finished_at is not None and not act.stop_requested and act.problem is None
@@ -115,7 +115,7 @@ def _items_alone_tell(act: LongAct) -> bool:
 
 
 def _told(row: Row[LongAct, bool], items: Mapping[str | None, int] | None = None) -> Progress:
-    """`items`: what they tell, where the act does not keep it."""
+    """`items`: the counts of its items, when the act does not store them."""
     act, is_carried_out = row
     return Progress(
         act.id,
@@ -134,13 +134,13 @@ def _told(row: Row[LongAct, bool], items: Mapping[str | None, int] | None = None
 
 
 async def items_of(db: AsyncSession, act_id: int) -> Mapping[str | None, int]:
-    """How many items became what; None: those whose turn is to come."""
+    """How many items have which result; None: those that are still waiting."""
     items = select(LongActItem.became, func.count()).where(LongActItem.act_id == act_id).group_by(LongActItem.became)
     return {became: number for became, number in await db.execute(items)}  # noqa: C416 - rows are no pairs to the type checker
 
 
 def _kept(act: LongAct) -> Mapping[str | None, int]:
-    """Rows that left the filter before their turn are missing from the counts. Once an act is over, no row waits for its turn."""
+    """The counts lack rows that left the filter before their turn. When an act has ended, no row is waiting."""
     counts: dict[str | None, int] = {}
     counts.update(act.counts)
     if act.finished_at is None or act.stop_requested or act.problem:
@@ -149,7 +149,7 @@ def _kept(act: LongAct) -> Mapping[str | None, int]:
 
 
 async def left(db: AsyncSession, act_id: int, most: int = NAMED) -> Sequence[Row[Any]]:
-    """The first items that were left, with why."""
+    """The first items that were left, with the reasons."""
     columns: tuple[Any, ...] = (LongActItem.item_id, LongActItem.became, LongActItem.note)
     not_done = (LongActItem.act_id == act_id, LongActItem.became != DONE)
     return (await db.execute(select(*columns).where(*not_done).order_by(LongActItem.item_id).limit(most))).all()

@@ -1,4 +1,4 @@
-"""How a long act is told of: how far it is, what it did, and what it left."""
+"""The words of a long act: how far it is, what it did, and what it left."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
