@@ -12,14 +12,13 @@ from sqlalchemy import (
     and_,
     case,
     cast,
-    column,
     exists,
     func,
     join,
     literal_column,
     select,
     true,
-    values,
+    union_all,
 )
 
 from app.surveys.models import WHOLE, Answer, LedgerChange, PromptState, Response, Tombstone
@@ -36,7 +35,13 @@ _SHOWN_DAY = cast(func.timezone("UTC", PromptState.first_shown_at), Date)
 # Not under a tombstone.
 COUNTS = ~exists().where(Tombstone.number == Response.number)
 # How a change counts for the two outcomes between which it moves a response: −1 where it leaves, +1 where it arrives.
-SIDE = values(column("outcome", Text), column("sign", Integer), name="side").data([("withdrawn", 1), ("agreed", -1)])
+# Not VALUES: SQLAlchemy compiles a statement with one again in each call, which took longer than the statement itself.
+SIDE = union_all(
+    *(
+        select(literal_column(f"'{outcome}'", Text).label("outcome"), literal_column(sign, Integer).label("sign"))
+        for outcome, sign in (("withdrawn", "1"), ("agreed", "-1"))
+    )
+).subquery("side")
 _SIGN = case((LedgerChange.kind == "withdrawn", SIDE.c.sign), else_=-SIDE.c.sign)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import random
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import delete, func, select, text
@@ -290,3 +291,18 @@ async def test_the_minute_s_round_asks_for_counting_up_and_the_job_does_all_of_i
 async def asked_for(database: Database) -> int:
     async with database.shared_transaction() as db:
         return await db.scalar(select(func.count()).select_from(Job).where(Job.name == "surveys_tally")) or 0
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        tallies.figures(TallyScope(1, 1), [UUID(int=1)]),
+        tallies.whole(TallyScope(current=True)),
+        tallies.answers(TallyScope(1, 1, ("agreed", "withdrawn")), [UUID(int=1)]),
+        tallies.by_version(1, [1, 2], []),
+    ],
+    ids=["figures", "whole", "answers", "by version"],
+)
+def test_a_statement_is_compiled_once(statement: Any) -> None:
+    """SQLAlchemy compiles a statement without a key again in each call: of these that takes longer than the statement."""
+    assert statement._generate_cache_key() is not None
