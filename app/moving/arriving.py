@@ -23,7 +23,7 @@ from app.secrets import KeyRing, Secret
 _SEALED_HERE = (
     "CREATE TEMP TABLE moving_sealed (place text, row_id bigint, text text, PRIMARY KEY (place, row_id)) ON COMMIT DROP"
 )
-# What is taken, by what it is.
+# What may exist here already, and its name in messages.
 _CLASHES = {
     "the key": "SELECT key FROM shared.tenants WHERE key = $1",
     "the schema": "SELECT nspname FROM pg_namespace WHERE nspname = $2 AND NOT EXISTS (SELECT FROM shared.tenants WHERE key = $1)",
@@ -54,7 +54,8 @@ class ImportedTenant:
 
 @dataclass(frozen=True, slots=True)
 class TenantImport:
-    """Where to: as the owner of the tables; `app_role` gets its rights on them. `watch` is told where another process is at work."""
+    """The target: as the owner of the tables; `app_role` gets its rights on them. `watch` is told which other process
+    is at work."""
 
     owner_url: str
     app_role: str
@@ -63,8 +64,8 @@ class TenantImport:
 
 
 async def import_tenant(to: TenantImport, file: BinaryIO, passphrase: Secret) -> ImportedTenant:
-    """Verifies the whole file, then writes all of it or nothing. Raises Conflict for a wrong passphrase, a changed file, another
-    version, and where something of it is taken here."""
+    """Verifies the whole file, then writes all of it or nothing. Raises Conflict for a wrong passphrase, a changed
+    file, another version, and for something in the file that exists here already."""
     header = box.read_header(file)
     _refuse_other_version(header)
     reader = BoxReader(file, passphrase)
@@ -100,7 +101,8 @@ async def _driver(connection: AsyncConnection) -> asyncpg.Connection:
 
 
 class _Arrival:
-    """One file on its way into the database, inside one transaction. `webhooks_off`: how many webhooks it switched off on arrival."""
+    """One file while it is written into the database, in one transaction. `webhooks_off`: how many webhooks it switched
+    off."""
 
     def __init__(self, connection: AsyncConnection, to: TenantImport, reader: BoxReader) -> None:
         self._connection, self._to, self._reader = connection, to, reader
@@ -110,7 +112,7 @@ class _Arrival:
         self.webhooks_off = 0
 
     async def load(self) -> dict[str, int]:
-        """How many rows came, by table."""
+        """Writes all parts. Returns how many rows came, by table."""
         self._db = await _driver(self._connection)
         await self._db.execute(f"{tables.FORMATS}; {_SEALED_HERE}")
         self._advance()
@@ -136,14 +138,14 @@ class _Arrival:
         self._frame = next(self._frames, None)
 
     async def _receive(self, one: MovingTable) -> int:
-        """The rows of a part, in their table or in the temporary one beside it."""
+        """Writes the rows of a part into their table, or into the temporary one beside it."""
         head = self._head(one)
         into, schema = one.name, self._schema
         if one.is_staged:
             into, schema = f"moving_{one.name}", "pg_temp"
             await self._stage(one)
         elif not one.table.info.get("append_only"):
-            await self._db.execute(f'DELETE FROM "{self._schema}"."{one.name}"')  # what a new workspace begins with
+            await self._db.execute(f'DELETE FROM "{self._schema}"."{one.name}"')  # what a new workspace has
         told = await self._db.copy_to_table(into, source=self._rows(), columns=one.columns, schema_name=schema)
         if one in tables.FIRST:
             await self._number(one)
@@ -196,7 +198,7 @@ class _Arrival:
         )
 
     async def _number(self, one: MovingTable) -> None:
-        """The ids that the rows will have here."""
+        """Gives the rows their ids of this installation."""
         await self._db.execute(f"ALTER TABLE moving_{one.name} ADD COLUMN new_id bigint")
         await self._db.execute(
             f"UPDATE moving_{one.name} SET new_id = nextval(pg_get_serial_sequence('shared.{one.name}', 'id'))"
@@ -206,7 +208,7 @@ class _Arrival:
         await self._db.execute(f"ANALYZE moving_{one.name}")
 
     async def _reseal(self, one: MovingTable) -> None:
-        """Sealed with the keys of this installation, for the place that they have here."""
+        """Seals secrets with the keys of this installation, for the place that they have here."""
         rows = box.sealed_rows(self._content(box.SECRETS))
         here = await self._bound_here(one, rows)
         sealed = {
@@ -223,7 +225,7 @@ class _Arrival:
         self._advance()
 
     async def _bound_here(self, one: MovingTable, rows: list[box.SealedRow]) -> dict[int, tuple[int, int]]:
-        """By the id of a row, what its secret was bound to there, and what it is bound to here."""
+        """By the id of a row: what its secret was bound to there, and what it is bound to here."""
         bound_to = next(known.bound_to for known in SEALED if known.table.name == one.name)
         new = "new_id" if one in tables.FIRST else bound_to
         query = f'SELECT id, "{bound_to}" AS was, "{new}" AS is_now FROM moving_{one.name} WHERE id = ANY($1)'
@@ -270,7 +272,7 @@ class _Arrival:
         if column in one.sealed:
             return f"(SELECT x.text FROM moving_sealed x WHERE x.place = '{one.name}.{column}' AND x.row_id = s.id)"
         if one.is_shared and column == ("key" if one.name == "tenants" else "workspace"):
-            return f"'{self._key}'"  # a key of a tenant needs no quoting
+            return f"'{self._key}'"  # The key of a tenant needs no quoting.
         return f's."{column}"'
 
     def _named(self, one: MovingTable) -> str:

@@ -1,8 +1,9 @@
-"""The file that a tenant travels in: a header, then frames that a passphrase seals. No database here.
+"""The file of a tenant: a header, then frames that a passphrase seals. No database here.
 
-The header is one line of JSON behind a magic line. A frame is four bytes of length and AES-256-GCM over one byte of kind and the
-compressed content; its nonce counts, and the header is authenticated with each. So a frame that was changed, moved, added or
-taken out is noticed, and the last kind, END, says that nothing was cut off. docs/operate.md describes the format.
+The header is one line of JSON after a magic line. A frame is four bytes of length and AES-256-GCM over one byte of kind
+and the compressed content; its nonce counts, and the header is authenticated with each. So changed, moved, added and
+missing frames are noticed, and the last kind, END, proves that nothing was cut off. docs/operate.md describes the
+format.
 """
 
 import base64
@@ -27,11 +28,11 @@ from app.secrets import KeyRing, Secret
 
 FORMAT = 1
 MAGIC = b"MUSTER TENANT\n"
-# Bytes of content in a frame, at most; longer rows continue in the next one.
+# In bytes of content: a frame has no more. Longer rows continue in the next one.
 FRAME = 256 * 1024
 # The head of a part (JSON), bytes of COPY, rows of sealed texts (JSON), the sums of a part (JSON), the sums of the file (JSON).
 PART, ROWS, SECRETS, SUMS, END = b"P", b"R", b"S", b"E", b"Z"
-# scrypt with 128 MiB of memory. It belongs to the format: a file can't ask for more.
+# scrypt with 128 MiB of memory. It is part of the format, so a file can't ask for more.
 _COST, _BLOCK, _LANES = 2**17, 8, 1
 _LONGEST_HEADER = 16 * 1024
 _LENGTH = struct.Struct(">I")
@@ -41,8 +42,8 @@ _BROKEN = "The file was changed, or cut off: {}. Nothing was written. Copy it ag
 
 
 class BoxHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands readable at the beginning. `heads` has the newest migration of each module, `salt` (base64) makes the passphrase a
-    key, `check` (hex) tells a wrong passphrase from a damaged file."""
+    """The readable beginning of a file. `heads` has the newest migration of each module, `salt` (base64) makes the
+    passphrase a key, and `check` (hex) tells a wrong passphrase from a damaged file."""
 
     format: int
     tenant: str
@@ -53,7 +54,8 @@ class BoxHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PartHead(msgspec.Struct, frozen=True):
-    """The table whose rows follow, in the text format of COPY. `last_id` is where its ids were, None when it gives none."""
+    """The table of the rows that follow, in the text format of COPY. `last_id` is the last id that the table has given,
+    None when it gives none."""
 
     table: str
     columns: list[str]
@@ -69,7 +71,7 @@ class PartSums(msgspec.Struct, frozen=True):
 
 
 class BoxSums(msgspec.Struct, frozen=True):
-    """How many parts a file has, and SHA-256 over the sums of all, in their order."""
+    """How many parts a file has, and SHA-256 over the sums of all parts, in order."""
 
     parts: int
     sha256: str
@@ -80,7 +82,7 @@ SealedRow = tuple[int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """What the passphrase gives: the cipher of frames, the ring that seals secrets once more inside, and the header's check."""
+    """Made from the passphrase: the cipher of frames, the ring that seals secrets inside, and the header's check."""
 
     frames: AESGCM
     ring: KeyRing
@@ -108,7 +110,7 @@ class BoxWriter:
         self._frames.write(PART, msgspec.json.encode(head))
 
     def rows(self, data: bytes) -> None:
-        """Bytes of COPY, however they are cut."""
+        """Bytes of COPY, cut anywhere."""
         self._sum.update(data)
         self._waiting += data
         while len(self._waiting) >= FRAME:
@@ -130,7 +132,7 @@ class BoxWriter:
         self._secrets, self._sum = 0, hashlib.sha256()
 
     def end(self) -> str:
-        """The sum over the whole file, which `BoxReader.sums` gives again."""
+        """Ends the file. Returns the sum of the whole file, which `BoxReader.sums` returns again."""
         whole = self._whole.hexdigest()
         self._frames.write(END, msgspec.json.encode(BoxSums(self._parts, whole)))
         return whole
@@ -152,7 +154,7 @@ class _Sealing:
 
 
 def read_header(file: BinaryIO) -> BoxHeader:
-    """Raises Conflict for what is not such a file, or was made by a newer version."""
+    """Raises Conflict for another kind of file, and for one of a newer version."""
     return _header(file)[0]
 
 
@@ -187,14 +189,14 @@ class BoxReader:
         self.ring, self._cipher = keys.ring, keys.frames
 
     def verify(self) -> BoxSums:
-        """Reads everything once. Raises Conflict where the file was changed or cut off."""
+        """Reads everything once. Raises Conflict when the file was changed or cut off."""
         for kind, content in self.frames():
             if kind == END:
                 sums = msgspec.json.decode(content, type=BoxSums)
         return sums
 
     def frames(self) -> Iterator[tuple[bytes, bytes]]:
-        """(kind, content) in order; what is wrong is raised before the frame is given."""
+        """(kind, content) in order. Raises Conflict before it returns a faulty frame."""
         sums = _Sums()
         self._file.seek(self._begin)
         number, ended = 0, False
@@ -227,7 +229,7 @@ class BoxReader:
 
 
 class _Sums:
-    """Adds up what a reader meets, and compares it with what the writer said."""
+    """Adds up what a reader reads, and compares it with what the writer wrote."""
 
     def __init__(self) -> None:
         self._secrets, self._sum = 0, hashlib.sha256()

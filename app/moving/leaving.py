@@ -1,4 +1,4 @@
-"""`tenant:export`: everything of a tenant at one moment, streamed into a file."""
+"""`tenant:export`: streams everything of a tenant, as of one moment, into a file."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -27,14 +27,14 @@ from app.secrets import KeyRing, Secret
 from app.surveys.models import LedgerPerson, Response
 
 SHORTEST_PASSPHRASE = 12
-# Secrets that are opened and sealed again at a time.
+# So many secrets are opened and sealed again at a time.
 BATCH = 200
 _LAST_ID = "SELECT pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass)"
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedTenant:
-    """Rows of all tables, users, and the sum of the file; what the platform holds of these users stays behind: answers to its
+    """Rows of all tables, users, and the sum of the file; and what the platform keeps of these users: answers to its
     surveys, and ratings of its apps."""
 
     rows: int
@@ -46,7 +46,7 @@ class ExportedTenant:
 
 @dataclass(frozen=True, slots=True)
 class TenantExport:
-    """What is to be exported, and where from: as the owner of the tables, from their database."""
+    """What to export, and from where: as the owner of the tables, from their database."""
 
     key: str
     owner_url: str
@@ -55,8 +55,9 @@ class TenantExport:
 
 
 async def export_tenant(database: Database, wanted: TenantExport, file: BinaryIO, passphrase: Secret) -> ExportedTenant:
-    """Writes the tenant as it is at one moment; it may be used meanwhile. Raises NotFound for an unknown key, Invalid for a short
-    passphrase, Conflict for tables that wait for a migration, SecretError for a secret that does not open."""
+    """Writes the tenant as it is at one moment; people may use it meanwhile. Raises NotFound for an unknown key,
+    Invalid for a short passphrase, Conflict for tables that wait for a migration, SecretError for a secret that does
+    not open."""
     if len(passphrase.reveal()) < SHORTEST_PASSPHRASE:
         raise Invalid.at("passphrase", f"Choose a passphrase of at least {SHORTEST_PASSPHRASE} characters.")
     if wanted.key == PLATFORM:
@@ -109,7 +110,7 @@ async def _copy(connection: asyncpg.Connection, wanted: TenantExport, writer: Bo
 
     which = "false" if one.name == tables.TOKENS and not wanted.with_tokens else one.which
     columns = ", ".join(f'"{name}"' for name in one.columns)
-    # Append-only and numbered rows arrive in the order in which they came.
+    # Append-only and numbered rows are written in the order in which they came.
     by = one.numbers if one.is_shared else one.order
     order = f' ORDER BY "{by}"' if by else ""
     query = f'SELECT {columns} FROM "{one.name}" WHERE {which or "true"}{order}'
@@ -119,7 +120,7 @@ async def _copy(connection: asyncpg.Connection, wanted: TenantExport, writer: Bo
 
 
 async def _reseal(connection: asyncpg.Connection, wanted: TenantExport, writer: BoxWriter, sealed: Sealed) -> None:
-    """Opened with the keys of the installation, and sealed under the passphrase for the same place."""
+    """Opens secrets with the keys of the installation, and seals them under the passphrase for the same place."""
     where = "AND workspace = $1" if "workspace" in sealed.table.c else "AND $1::text IS NOT NULL"
     query = (
         f'SELECT id, "{sealed.bound_to}" AS bound_to, "{sealed.column}" AS text FROM "{sealed.table.name}"'
@@ -136,7 +137,7 @@ def _resealed(wanted: TenantExport, ring: KeyRing, sealed: Sealed, row: Any) -> 
 
 
 async def _left_behind(db: AsyncSession, key: str) -> tuple[int, int]:
-    """Answers and app ratings of the tenant's users on the platform, which `db` is in."""
+    """How many answers and app ratings of the tenant's users are on the platform, to which `db` belongs."""
     people = select(LedgerPerson.number).join(User, User.id == LedgerPerson.user_id).where(User.workspace == key)
     answers = await db.scalar(select(func.count()).select_from(Response).where(Response.person.in_(people)))
     theirs = AppRating.user_id.in_(select(User.id).where(User.workspace == key)), AppRating.deleted_at.is_(None)

@@ -1,6 +1,5 @@
-"""What happens to each table when a tenant moves: every shared table and every one of a workspace is named here, in the order of
-loading. A test compares this with the models, so that a new table is not forgotten.
-"""
+"""What happens to each table when a tenant moves: names every shared table and every table of a workspace, in the order
+of loading. A test compares it with the models, so that no new table is forgotten."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,11 +18,12 @@ from app.webhooks import models as webhooks  # noqa: F401 - likewise
 class MovingTable:
     """A table whose rows travel.
 
-    `which` narrows a shared table to the tenant, whose key is `$1`. `refers` says of which renumbered table a column holds ids: they
-    become the new ones. A row whose account is gone stays behind where `gone` is `drop`, loses the id where it is `null`, and keeps it
-    as a negative one, which no account has, where it is `keep`: it still counts. `sealed` columns travel beside the rows, resealed;
-    `left` ones stay behind, and have their default on arrival. `instead` is SQL that takes the place of a column on arrival, over the
-    row `s`. Rows travel in the order of the column `order`, None for any.
+    `which` narrows a shared table to the tenant, whose key is `$1`. `refers` says which renumbered table a column
+    refers to, so that its ids become the new ones. When the account of a row is gone, `gone` decides: `drop` leaves the
+    row behind, `null` removes the id, and `keep` keeps it as a negative one, which no account has, so that the row
+    still counts. `sealed` columns travel beside the rows, sealed again; `left` columns stay behind, and get their
+    default on arrival. `instead` is SQL that replaces a column on arrival, over the row `s`. Rows travel in the order
+    of the column `order`, None for any.
     """
 
     name: str
@@ -37,7 +37,7 @@ class MovingTable:
 
     @property
     def table(self) -> Any:
-        """As the models describe it."""
+        """The table of the models."""
         return Base.metadata.tables[self.name]
 
     @property
@@ -46,12 +46,12 @@ class MovingTable:
 
     @property
     def is_staged(self) -> bool:
-        """True when rows change on the way, so that they wait in a temporary table first."""
+        """True when rows change on arrival, so that they go into a temporary table first."""
         return self.is_shared or bool(self.refers or self.sealed)
 
     @property
     def columns(self) -> list[str]:
-        """Those that the file has."""
+        """The columns in the file."""
         return [str(one.name) for one in self.table.columns if one.name not in (*self.sealed, *self.left)]
 
     @property
@@ -65,13 +65,13 @@ def _renumbered(column: str, table: str) -> str:
 
 
 def _noted(column: str) -> str:
-    """What an act changed, where that was the account of a person."""
+    """The id in what an act changed, if it was the account of a person."""
     new = _renumbered(f"s.{column} ->> 'user_id'", "users")
     renumbered = f"jsonb_set(s.{column}, '{{user_id}}', coalesce({new}, 'null'))"
     return f"CASE WHEN jsonb_typeof(s.{column} -> 'user_id') = 'number' THEN {renumbered} ELSE s.{column} END"
 
 
-# Ids of what did not travel must not mean something else in the new installation: `gone 17`.
+# The ids of subjects that did not travel must not name something else in the new installation: `gone 17`.
 _SUBJECT = f"""CASE
     WHEN s.subject_type NOT IN ('user', 'role', 'token', 'job') OR s.subject_id !~ '^[0-9]{{1,18}}$' THEN s.subject_id
     ELSE coalesce(CASE s.subject_type
@@ -79,17 +79,17 @@ _SUBJECT = f"""CASE
         WHEN 'token' THEN {_renumbered("s.subject_id", "api_tokens")}
     END #>> '{{}}', 'gone ' || s.subject_id)
 END"""
-# The note of a problem that was given to somebody is the id of the account.
+# When a problem was given to somebody, its note is the id of the account.
 _GIVEN_TO = (
     f"CASE WHEN s.what = 'assigned' THEN coalesce({_renumbered('s.note', 'users')} #>> '{{}}', '') ELSE s.note END"
 )
 _OF_ACCOUNTS = "user_id IN (SELECT id FROM users WHERE workspace = $1)"
 _ACCOUNT = {"user_id": "users"}
 
-# These get new ids that other rows refer to, or hold what must be unique in the whole installation: nothing is written before they
-# were compared with what is there.
+# These get new ids that other rows refer to, or have values that must be unique in the installation. They are compared
+# with what exists before anything is written.
 FIRST: tuple[MovingTable, ...] = (
-    # Recovery codes are hashed with the id that the account had when they were made.
+    # Recovery codes are hashed with the id of the account at that time.
     MovingTable(
         "users", "workspace = $1", sealed=("totp_secret",), instead={"recovery_id": "coalesce(s.recovery_id, s.id)"}
     ),
@@ -111,7 +111,7 @@ SHARED: tuple[MovingTable, ...] = (
         refers={"actor_id": "users"},
         instead={"subject_id": _SUBJECT, "before": _noted("before"), "after": _noted("after")},
     ),
-    # Work that waits begins again from what is stored. A run of the clock does not: `SETTLE` ends it.
+    # Waiting work begins again from what is stored. A run of the clock does not: `SETTLE` ends it.
     MovingTable(
         "jobs",
         "workspace = $1 AND status IN ('queued', 'running') AND name <> 'clock_sync'",
@@ -140,7 +140,7 @@ HOST: tuple[MovingTable, ...] = (
     MovingTable("webhook_attempts"),
 )
 CLOCK: tuple[MovingTable, ...] = (
-    # A session of the time-clock server is of the installation that signed in.
+    # A session with the time-clock server belongs to the installation that signed in.
     MovingTable("clock_connections", sealed=("password",), left=("tokens",)),
     MovingTable("clock_settings"),
     MovingTable("clock_departments"),
@@ -173,7 +173,7 @@ CLOCK: tuple[MovingTable, ...] = (
     MovingTable("clock_stale_days"),
 )
 SURVEYS: tuple[MovingTable, ...] = (
-    # Before the ledger, whose triggers note a number that is not known yet as that of an account.
+    # Before the ledger, because its triggers note an unknown number as that of an account.
     MovingTable("survey_people", refers=_ACCOUNT),
     MovingTable("survey_wordings"),
     MovingTable("surveys"),
@@ -182,7 +182,7 @@ SURVEYS: tuple[MovingTable, ...] = (
     MovingTable("survey_responses"),
     MovingTable("survey_answers"),
     MovingTable("survey_changes"),
-    # Ballots go with the key that opens them, in the order of their random ids.
+    # Ballots travel with their key, in the order of their random ids.
     MovingTable("survey_ballot_keys", sealed=("sealed_key",)),
     MovingTable("survey_ballots", order="id"),
     MovingTable("survey_results", order="id"),
@@ -215,24 +215,24 @@ STAYING: Mapping[str, str] = {
     "worker_heartbeats": "They are of the installation.",
 }
 
-# How COPY writes days and times, whatever the server's settings are.
+# How COPY writes days and times, for any settings of the server.
 FORMATS = "SET LOCAL datestyle TO 'ISO, YMD'; SET LOCAL intervalstyle TO 'postgres'; SET LOCAL timezone TO 'UTC'"
 _OVER_SHARED = "split_part(kind, '.', 1) IN ('users', 'tokens', 'jobs')"
-# What was under way in the old installation is over here: the next run continues from the cursors.
+# What was current in the old installation ends here; the next run continues from the cursors.
 SETTLE: tuple[str, ...] = (
     "UPDATE clock_sync_lease SET fence = fence + 1, run_id = NULL, expires_at = NULL",
     (
         "UPDATE clock_sync_runs SET status = 'truncated', finished_at = now(), error_code = 'TC-TRUNCATED',"
         " error_message = 'The tenant was moved during this run. The next run continues.' WHERE status IN ('queued', 'running')"
     ),
-    # Acts over shared tables have the ids of the old installation: here these may be accounts of another tenant.
+    # Acts over shared tables have ids of the old installation, which may be accounts of another tenant here.
     (
         "UPDATE clock_long_acts SET finished_at = now(), problem = 'The tenant was moved during this act.'"
         f" WHERE finished_at IS NULL AND {_OVER_SHARED}"
     ),
     f"DELETE FROM clock_long_act_items WHERE act_id IN (SELECT id FROM clock_long_acts WHERE {_OVER_SHARED})",
 )
-# The other installation sends until somebody ends that there.
+# The old installation sends until somebody ends it there.
 SWITCH_OFF_WEBHOOKS = (
     "UPDATE webhook_endpoints SET active = false, off_reason = 'The tenant was moved here, and the other installation may still send to this"
     " address.' WHERE active"
