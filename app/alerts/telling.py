@@ -54,7 +54,7 @@ async def tell_some(parts: Parts, db: AsyncSession, now: datetime) -> bool:
         return False
     there = await people.readers(db)
     more = await news.spread(db, there, now)
-    await _tell_sum(parts, db, there, await news.quiet_sums(db, now))
+    await _tell_sum(parts, db, there, await news.quiet_sums(db, now), now)
     due = await waiting.due(db, now)
     gone = [_over(one) for one in due if one.user_id not in there]
     told = [await _tell(parts, db, one, now) for one in await _by_person(db, there, due, now)]
@@ -62,13 +62,17 @@ async def tell_some(parts: Parts, db: AsyncSession, now: datetime) -> bool:
     return more or len(due) == waiting.MOST
 
 
-async def _tell_sum(parts: Parts, db: AsyncSession, there: Mapping[int, AlertReader], found: Mapping[str, int]) -> None:
+async def _tell_sum(
+    parts: Parts, db: AsyncSession, there: Mapping[int, AlertReader], found: Mapping[str, int], now: datetime
+) -> None:
     for person in there.values():
         # A worker of another version may have found kinds that this one does not know.
         known = {kind: number for kind, number in found.items() if kind in person.kinds}
         wanted = {kind: number for kind, number in known.items() if person.wants(kind, kinds()[kind].severity)}
         if wanted:
-            await outbox.post(parts, db, NewMail(SUM, {"opened": wanted}, person.user_id))
+            at = timing.sum_at(person.rules, [(kind, kinds()[kind].severity) for kind in wanted], now)
+            due_at = at if at > now else None
+            await outbox.post(parts, db, NewMail(SUM, {"opened": wanted}, person.user_id, due_at=due_at))
 
 
 async def _by_person(

@@ -1,5 +1,6 @@
 """Decides when a person is told of a problem: at once, later, never, or together with others in one mail. Pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
@@ -87,6 +88,16 @@ def due_at(rules: AlertRules, alert: AlertInTurn, now: datetime) -> datetime | N
     if pace_of(rules, alert) == "digest":
         return next_digest(rules, at)
     return after_quiet(rules.quiet, rules.zone, alert.severity, at)
+
+
+def sum_at(rules: AlertRules, kinds: Iterable[tuple[str, str]], now: datetime) -> datetime:
+    """When a sum of problems of these kinds, each with its severity, is told: with the first of them."""
+    return min(
+        next_digest(rules, now)
+        if rules.pace_of(kind, severity) == "digest"
+        else after_quiet(rules.quiet, rules.zone, severity, now)
+        for kind, severity in kinds
+    )
 
 
 def fate(rules: AlertRules, alert: AlertInTurn, now: datetime) -> tuple[Fate, datetime | None]:

@@ -50,7 +50,10 @@ async def page(
         flashes = await sessions.take_flashes(context) if context.person else []
         await context.request.app.state.workers.look(context)
         with speaking(context.speech):
-            html = render(template, **frame(context), flashes=flashes, **values)
+            shell = frame(context)
+            # A prompt does not cover what is shown once.
+            shell["prompt_opens"] &= not any("once" in one for one in flashes)
+            html = render(template, **shell, flashes=flashes, **values)
     headers = {"Vary": "HX-Request", **(headers or {})}
     return Response(html, status_code=status, media_type=MediaType.HTML, headers=headers)
 

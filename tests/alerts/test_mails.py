@@ -12,7 +12,7 @@ from app.accounts import policies
 from app.accounts.models import Job, Role, UserRole
 from app.alerts.models import AlertNews, ProblemAlert
 from app.alerts.news import SUM_AFTER
-from app.alerts.rules import FIRST_ADMINISTRATOR, Digest, SeverityRule
+from app.alerts.rules import FIRST_ADMINISTRATOR, Digest, QuietHours, SeverityRule
 from app.db.session import PLATFORM
 from app.mail import server as mail_server
 from app.mail import unsubscribing
@@ -225,6 +225,22 @@ async def test_of_what_another_version_described_in_its_own_way_people_are_told(
     await tell(looked)
     (told,) = mailbox.messages
     assert "http://testserver/problems" in text_of(told).split()
+
+
+@pytest.mark.usefixtures("a_worker")
+async def test_a_sum_waits_for_the_end_of_quiet_hours(parts: Parts, mailbox: Mailbox) -> None:
+    wiring.connect()
+    now = datetime.now(UTC).replace(microsecond=0)
+    quiet = QuietHours((now - timedelta(hours=1)).time(), (now + timedelta(hours=2)).time())
+    await choose(parts, "alice", replace(AT_ONCE, quiet=quiet))
+    await fail_jobs(parts, 2)
+    await tell(parts, now + SUM_AFTER + timedelta(seconds=5))
+    assert mailbox.messages == []
+    async with parts.database.shared_transaction() as db:
+        assert (await db.scalars(select(OutgoingMail.due_at))).all() == [now + timedelta(hours=2)]
+        await db.execute(update(OutgoingMail).values(due_at=now))
+    await tell(parts)
+    assert mailbox.subjects == ["2 older problems found"]
 
 
 @pytest.mark.usefixtures("a_worker")

@@ -8,7 +8,7 @@ import pytest
 
 from app.alerts import timing
 from app.alerts.rules import FIRST_ADMINISTRATOR, SILENT, AlertRules, Digest, QuietHours, SeverityRule
-from app.alerts.timing import STORM, STORM_WINDOW, TOO_OLD, AlertInTurn, Lately, State, bundled, due_at, fate
+from app.alerts.timing import STORM, STORM_WINDOW, TOO_OLD, AlertInTurn, Lately, State, bundled, due_at, fate, sum_at
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 ALL = AlertRules(SeverityRule("at_once", 0), SeverityRule("at_once", 30), SeverityRule("at_once", 30))
@@ -183,3 +183,20 @@ def test_what_a_person_ended_by_a_link_is_not_mailed(ended: Any, left: str) -> N
     assert (rules.critical.pace, rules.kinds["silence"]) == (left, left)
     assert (rules.kinds["overlaps"] == "never") == (ended == "digest")
     assert rules.warning.after == 30
+
+
+@pytest.mark.parametrize(
+    ("rules", "severities", "at"),
+    [
+        (ALL, ["warning"], 0),
+        (replace(ALL, quiet=NIGHT), ["warning", "info"], 120),
+        (replace(ALL, quiet=NIGHT), ["warning", "critical"], 0),
+        (replace(ALL, quiet=STRICT), ["critical"], 120),
+        (replace(DIGESTS, digest=Digest(hour=15)), ["warning"], 180),
+        (replace(DIGESTS, digest=Digest(hour=15), critical=ALL.critical, quiet=STRICT), ["warning", "critical"], 120),
+    ],
+)
+def test_a_sum_waits_for_the_first_of_its_kinds_that_may_be_told(
+    rules: AlertRules, severities: list[str], at: float
+) -> None:
+    assert sum_at(rules, [("silence", one) for one in severities], NOW) == minutes(at)

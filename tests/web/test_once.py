@@ -58,10 +58,11 @@ async def test_it_is_shown_once_and_made_once(alice: Browser, database: Database
     found = re.findall(secret, shown.text)
     assert found
     assert shown.headers["cache-control"] == "no-store, no-transform"
+    assert 'id="prompt-corner"' not in shown.text, "no survey covers it"
     again = await alice.get(page)
     assert again.status_code == 303
     home = await alice.get(again.headers["location"])
-    assert home.status_code == 200
+    assert (home.status_code, 'id="prompt-corner"' in home.text) == (200, True)
     assert not {*found} & {*re.findall(secret, home.text)}
     assert (await acts(database)).count(act) == 1
 
