@@ -25,7 +25,7 @@ from app.clock.models import Punch
 from app.clock.pairing.inputs import PairingEmployee
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
-from app.clock.punches import changes
+from app.clock.punches import changes, rejudging
 from app.host.attendance.hours import Hours
 from app.host.attendance.imported import NewRecord
 from app.webhooks import noting
@@ -84,7 +84,9 @@ async def import_batch(
             await import_rows.update_record(db, update.record_id, _hours(update), update.workday)
         result.add(_counted(judgement, newest_found))
     ids = await import_rows.create_records(db, [_new(one) for one in creates])
-    await _store(db, judgements, ids)
+    # What is due keeps its mark until the days before it are read. What was asked for has none yet.
+    unread = [] if instants is None else [one for _, judged, _ in judgements for one in judged.unjudged]
+    await _store(db, judgements, ids, unread)
     changed = [*ids, *(update.record_id for _, judgement, _ in judgements for update in judgement.updates)]
     await noting.note(db, ATTENDANCE_CHANGED, changed)
     return result
@@ -159,7 +161,10 @@ async def _due(
 
 
 async def _store(
-    db: AsyncSession, judgements: Sequence[tuple[Facts, Judgement, dict[int, int]]], ids: Sequence[int]
+    db: AsyncSession,
+    judgements: Sequence[tuple[Facts, Judgement, dict[int, int]]],
+    ids: Sequence[int],
+    unread: Sequence[int],
 ) -> None:
     rows = []
     for facts, judgement, places in judgements:
@@ -190,7 +195,8 @@ async def _store(
         if not isinstance(facts.who, PairingEmployee)
         for one in judged.verdicts
     }
-    await import_rows.hold_punches(db, [row.id for row in rows if row.id in alone])
+    await import_rows.hold_punches(db, [*(row.id for row in rows if row.id in alone), *unread])
+    await rejudging.keep(db, unread)
     await import_rows.store_verdicts(db, rows)
 
 

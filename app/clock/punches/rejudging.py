@@ -2,8 +2,9 @@
 first.
 
 Only punches that were judged and have no record are meant: the import has those that wait for their first judging anyway, and those
-of a record stay. They get no mark: to write each of them would cost as much as to judge it, and most keep their outcome. An import
-that is stopped, or a worker that dies, is followed by one that begins again with the slice that was under way.
+of a record stay. They get no mark: to write each of them would cost as much as to judge it, and most keep their outcome. Only those
+that follow days which are not fully read get one: they cannot be judged yet. An import that is stopped, or a worker that dies, is
+followed by one that begins again with the slice that was under way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.clock.models import OwnerChange, OwnerChangeCode, Punch, Rejudging, ZoneChange
+from app.db.among import among
 
 SLICE = 50_000
 _OPEN = Rejudging.finished_at.is_(None)
@@ -63,10 +65,11 @@ class RejudgedSlice:
 
 
 def is_joined() -> ColumnElement[bool]:
-    """True when a later change means the same punches, or all: it judges them by what holds then."""
+    """True when a later change means the same punches, or all: it judges them by what holds then. One that an import has begun with is
+    too late: what it judged so far, it judged without the change."""
     later = aliased(Rejudging)
     same = or_(later.terminal_sn.is_(None), later.terminal_sn == Rejudging.terminal_sn)
-    return exists().where(later.id > Rejudging.id, later.finished_at.is_(None), same)
+    return exists().where(later.id > Rejudging.id, later.finished_at.is_(None), later.total.is_(None), same)
 
 
 async def begin(db: AsyncSession, terminals: Sequence[str | None]) -> None:
@@ -123,6 +126,14 @@ async def _found(db: AsyncSession, change: Rejudging) -> RejudgedSlice | None:
     day, at, last_id, _ = found[-1]
     now = (await db.execute(select(func.clock_timestamp()))).scalar_one()
     return RejudgedSlice(change.id, change.reached_id, (day, at, last_id), instants, now)
+
+
+async def keep(db: AsyncSession, ids: Sequence[int]) -> None:
+    """Marks what could not be judged, since the days before it are not fully read: the import that follows their reading judges it."""
+    if ids:
+        await db.execute(
+            update(Punch).where(among(Punch.id, ids), JUDGED_BEFORE).values(judge_at=func.clock_timestamp())
+        )
 
 
 async def end_slice(db: AsyncSession, part: RejudgedSlice) -> None:

@@ -1,16 +1,17 @@
 """Changes of rules and terminals: the request writes one row, and the import judges what they concern, slice by slice. No punch is written
 that keeps its outcome."""
 
+from datetime import date
 from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import delete, func, insert, select, text, update
 
 from app.accounts.audit import SYSTEM
 from app.clock.importing import import_due
 from app.clock.mirror import devices
-from app.clock.models import OwnerChange, Punch, Rejudging
+from app.clock.models import Cursor, Device, OwnerChange, Punch, Rejudging
 from app.clock.punches import changes, rejudging
 from app.clock.punches.changes import UnderWay
 from app.clock.punches.rejudging import RejudgedSlice
@@ -124,6 +125,28 @@ async def test_a_slice_that_a_change_of_owners_holds_back_is_judged_after_it(dat
         assert {word for _, word in await outcomes(db)} == {"imported"}
 
 
+@pytest.mark.parametrize("owned", [True, False], ids=["owned", "unbound"])
+@pytest.mark.usefixtures("five_days")
+async def test_a_punch_that_follows_unread_days_is_judged_once_they_are_read(database: Database, owned: bool) -> None:
+    """A nightly check found a day that differs, and it is not read again yet."""
+    day = date(2024, 1, 15)
+    differs = {"resource": "transactions", "window": "check:1", "kind": "check", "state": "open"}
+    async with database.transaction() as db:
+        if not owned:
+            await db.execute(update(Punch).values(emp_code="nobody", import_outcome="not_bound"))
+        await db.execute(insert(Cursor).values(**differs, starts_on=day, ends_on=day))
+        await devices.set_kind(db, SYSTEM, "T1", "access")
+    await import_all(database)
+    before = "only_one_punch" if owned else "not_bound"
+    async with database.transaction() as db:
+        assert [word == before for _, word in await outcomes(db)] == [False, False, True, False, False]
+        await db.execute(delete(Cursor))
+    assert await told(database) == []
+    await import_all(database)
+    async with database.transaction() as db:
+        assert {word for _, word in await outcomes(db)} == {"access_terminal"}
+
+
 @pytest.mark.usefixtures("five_days")
 async def test_a_slice_that_two_imports_judged_is_counted_once(database: Database) -> None:
     await take_singles(database)
@@ -165,6 +188,20 @@ async def test_a_second_change_joins_the_first_and_begins_again_with_the_newest(
     async with database.transaction() as db:
         finished = await db.scalar(select(func.count()).where(Rejudging.finished_at.is_not(None)))
     assert finished == 2
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_an_earlier_change_that_ends_late_does_not_join_one_that_has_begun(database: Database) -> None:
+    """The slices of that one were judged without it so far."""
+    async with database.transaction() as late:
+        await rejudging.begin(late, ["T1"])
+        await late.execute(update(Device).values(kind_mark="access"))
+        async with database.transaction() as db:
+            await write_settings(db, SYSTEM, {"shift_gap_hours": "6"})
+        assert await judge(database, await slice_of(database))
+    await import_all(database)
+    async with database.transaction() as db:
+        assert {word for _, word in await outcomes(db)} == {"access_terminal"}
 
 
 @pytest.mark.usefixtures("five_days")
