@@ -1,4 +1,4 @@
-"""`/attendance/locks`: which days are closed for attendance edits."""
+"""`/attendance/locks`: which days are closed for attendance edits. The form proposes last month, the one that payroll closes next."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -16,6 +16,7 @@ from app.dates import PageZone
 from app.errors import Conflict, Invalid
 from app.host.attendance import day_locks
 from app.host.models import AttendanceRecord, DayLock
+from app.periods import PERIODS
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
@@ -85,7 +86,8 @@ ChangeDays = Callable[[AsyncSession, Actor, date, date], Awaitable[list[date]]]
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, await _spec(ctx), BASE, kind)
-    return await _page(ctx, FORM.fill())
+    first, last = PERIODS["last-month"].days((await ctx.zone()).today)
+    return await _page(ctx, FORM.fill({"from": first, "to": last}))
 
 
 @post("/attendance/locks/lock", guards=[Requires("host.locks")], status_code=200)

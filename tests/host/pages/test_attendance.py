@@ -19,6 +19,7 @@ from app.host.attendance.imported import NewRecord
 from app.host.attendance.queries import SourceLink
 from app.host.models import AttendanceRecord, DayLock
 from app.host.people import people
+from app.periods import PERIODS
 from tests.conftest import Browser
 from tests.host.staff import ALICE, acts_on, at, hire, hours, record_of, work
 from tests.markup import squeezed
@@ -489,6 +490,12 @@ async def test_the_view_of_a_deleted_person_still_shows_their_hours(database: Da
     text = (await alice.get(f"/attendance/people/{ada}")).text
     assert "deleted" in text
     assert "8 h 30 min" in text
+
+
+async def test_last_month_is_what_the_form_for_locks_proposes(bob: Browser) -> None:
+    page = (await bob.get("/attendance/locks")).text
+    first, last = PERIODS["last-month"].days(datetime.now(UTC).date())
+    assert re.findall(r'name="(?:from|to)" value="([^"]+)"', page) == [str(first), str(last)]
 
 
 async def test_days_are_locked_and_unlocked_after_a_question(database: Database, bob: Browser) -> None:
