@@ -18,7 +18,11 @@ FIELDS: Final = (
         help="Each round is the next version with the same content, and opens by itself. Leave Starts and Ends empty.",
     ),
     Number("repeat_days", "Days between rounds", least=repeats.DAYS[0], most=repeats.DAYS[1], unit="days"),
-    DayField("repeat_starts_on", "First round", help="In the zone of the workspace. Of the 31st, short months take their last day."),
+    DayField(
+        "repeat_starts_on",
+        "First round",
+        help="In the zone of the workspace. Rounds on the 31st open on the last day of shorter months.",
+    ),
     Number("repeat_open_days", "Open for", least=1, most=repeats.DAYS[1], unit="days", help="How long each round is open."),
     Number("repeat_times", "Rounds", least=repeats.TIMES[0], most=repeats.TIMES[1], help="Empty: until you stop it."),
     Number(
@@ -27,7 +31,7 @@ FIELDS: Final = (
         least=words.REMIND_DAYS[0],
         most=words.REMIND_DAYS[1],
         unit="days",
-        help="By mail, those who have not answered; once more after as many days again. Empty: never.",
+        help="Mails people who have not answered, and once more after as many days again. Empty: never.",
     ),
 )  # fmt: skip
 NAMES: Final = tuple(one.name for one in FIELDS)
