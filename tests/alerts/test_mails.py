@@ -14,6 +14,7 @@ from app.alerts.models import AlertNews, ProblemAlert
 from app.alerts.news import SUM_AFTER
 from app.alerts.rules import FIRST_ADMINISTRATOR, Digest, QuietHours, SeverityRule
 from app.db.session import PLATFORM
+from app.host.problem_kinds import keys
 from app.mail import server as mail_server
 from app.mail import unsubscribing
 from app.mail.models import OutgoingMail
@@ -128,6 +129,19 @@ async def test_a_storm_is_one_mail_and_so_is_its_end(looked: Parts, mailbox: Mai
     assert len(mailbox.messages) == 1, "the next mail waits until ten minutes are over"
     await tell(looked, later(minutes=11))
     assert mailbox.subjects[1:] == ["Many problems: 25 closed"]
+
+
+async def test_what_is_critical_does_not_wait_for_a_storm_to_end(looked: Parts, mailbox: Mailbox) -> None:
+    async def find(*places: str) -> None:
+        async with looked.database.transaction() as db:
+            await looking.tell(db, {keys.MISSING}, keys.found_in(places))
+
+    await find()
+    await fail_jobs(looked, 25)
+    await tell(looked)
+    await find("main: a.secret, row 1")
+    await tell(looked)
+    assert mailbox.subjects == ["Many problems: 25 opened", "Critical: A secret key is missing"]
 
 
 async def test_a_digest_tells_once_at_its_hour(looked: Parts, mailbox: Mailbox) -> None:
