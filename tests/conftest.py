@@ -35,7 +35,7 @@ from app.web import csrf, sessions
 from tests.cluster import DatabaseUrls, TestCluster, open_cluster
 from tests.command_line import CommandLine
 from tests.compiled import keep_compiled_templates
-from tests.order import InFiles, keep_those_with_a_database, long_ones_first, processes
+from tests.order import InFiles, is_left_out, keep_those_with_a_database, long_ones_first, processes
 from tests.reset import KEPT, forget, open_eraser, remember
 
 BASE_URL = "http://testserver"
@@ -61,6 +61,10 @@ def pytest_configure() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-only", action="store_true", help="leave out what needs no database, or brings its own")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return (config.getoption("database_only") and is_left_out(collection_path)) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
