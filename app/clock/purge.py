@@ -97,11 +97,14 @@ async def _purge_punches(database: Database, workspace: str, horizon: date) -> i
             days = list((await db.scalars(_DAYS, {"before": horizon, "days": DAYS_AT_ONCE})).all())
             if not days:
                 return gone
-            gone += await _purge_days(db, days)
+            # Counts are kept by week. A rollup that counts one of them waits.
+            week = week_counts.week_of(days[0])
+            gone += await _purge_days(db, [day for day in days if week_counts.week_of(day) == week])
 
 
 async def _purge_days(db: AsyncSession, days: list[date]) -> int:
     """Counts the days a last time, freezes their totals, and takes the punches."""
+    await daily_totals.hold_weeks(db, days)
     stale = list((await db.scalars(_NOT_STALE, {"days": days})).all())
     await daily_totals.count_days(db, stale)
     await db.execute(_FREEZE, {"days": days})

@@ -9,7 +9,6 @@ from datetime import date
 from functools import partial
 
 from sqlalchemy import delete, func, select, text
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import StaleDay
@@ -17,6 +16,7 @@ from app.clock.punches import day_counts, hour_counts, waiting_counts, week_coun
 from app.db.session import Database, before_commit
 
 WEEKS_CAUGHT_UP = 8
+_LOCKS = 16
 _NOTED = "stale_days"
 _CLEAR = text("DELETE FROM clock_analytics_daily WHERE local_date = ANY(:days) AND NOT frozen")
 _COUNT = text(
@@ -49,11 +49,25 @@ _COUNT = text(
 )
 
 
+def _locked(days: str, *, alone: bool) -> str:
+    """Selects the local days of `days`, in order, and locks their weeks until the transaction ends. Who notes a day shares the lock; who takes
+    it off the list has it `alone`, and so waits for changes of punches whose day was on the list already: it counts them too. There are few
+    locks, however many weeks."""
+    how = "" if alone else "_shared"
+    return f"""SELECT local_date, pg_advisory_xact_lock{how}(
+            hashtextextended('stale days ' || current_schema(), (local_date - date '0001-01-01') / 7 % {_LOCKS})) AS locked
+        FROM (SELECT DISTINCT local_date FROM ({days}) AS given ORDER BY local_date OFFSET 0) AS wanted"""
+
+
 def noting_days(days: str) -> str:
     """The statement that marks the local days stale that `days` selects, a query of one column `local_date`. Always in one order, so
     that two transactions never wait for each other in a ring."""
     return f"""INSERT INTO clock_stale_days (local_date)
-        SELECT DISTINCT local_date FROM ({days}) AS changed ORDER BY local_date ON CONFLICT DO NOTHING"""
+        SELECT local_date FROM ({_locked(days, alone=False)}) AS changed ORDER BY local_date ON CONFLICT DO NOTHING"""
+
+
+_THESE = "SELECT unnest(CAST(:days AS date[])) AS local_date"
+_NOTE, _HOLD = text(noting_days(_THESE)), text(_locked(_THESE, alone=True))
 
 
 async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
@@ -70,9 +84,13 @@ async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
 
 
 async def _note(db: AsyncSession) -> None:
-    rows = [{"local_date": day} for day in sorted(db.info.pop(_NOTED))]
-    if rows:
-        await db.execute(insert(StaleDay).on_conflict_do_nothing(), rows)
+    if days := sorted(db.info.pop(_NOTED)):
+        await db.execute(_NOTE, {"days": days})
+
+
+async def hold_weeks(db: AsyncSession, days: Sequence[date]) -> None:
+    """Waits for transactions that noted days of the weeks of these, or that count them, and keeps others from it until this one ends."""
+    await db.execute(_HOLD, {"days": days})
 
 
 async def roll_up(database: Database, workspace: str) -> int:
@@ -120,6 +138,7 @@ async def _take(db: AsyncSession, earliest: date) -> list[date]:
 
     So does another rollup, and finds nothing left: two that count one week at once would not see each other's days.
     """
+    await hold_weeks(db, [earliest])
     week = StaleDay.local_date.between(*week_counts.week_around(earliest))
     wanted = select(StaleDay.local_date).where(week).order_by(StaleDay.local_date).with_for_update()
     taken = await db.scalars(delete(StaleDay).where(StaleDay.local_date.in_(wanted)).returning(StaleDay.local_date))

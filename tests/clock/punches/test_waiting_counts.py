@@ -1,5 +1,6 @@
 """Punches that wait for an employee, counted from what is kept: always what a plain count over the punches says."""
 
+import asyncio
 import random
 from collections.abc import Iterator
 
@@ -7,7 +8,8 @@ import pytest
 from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.models import PersonCount, WaitingCount
+from app.clock.mirror import gone
+from app.clock.models import PersonCount, Punch, WaitingCount
 from app.clock.punches import daily_totals
 from app.clock.punches.waiting_counts import WAITING
 from app.db.session import Database
@@ -114,3 +116,19 @@ async def test_weeks_of_a_version_before_are_counted_fresh_and_then_caught_up(da
         await db.execute(update(WaitingCount).values(punches=7))
         told = await db.scalar(text(f"SELECT sum(punches) FROM ({WAITING}) AS waiting"))
     assert told == 7, "it is what is kept that is read"
+
+
+async def test_a_change_that_has_not_ended_is_counted_with_its_day_also_where_that_was_noted_before(
+    database: Database,
+) -> None:
+    place = Counting(database)
+    await place.open()
+    await place.carries_out("taps 4 I 08:00, I 09:00")
+    async with database.transaction() as db:
+        assert await db.scalar(text("SELECT count(*) FROM clock_stale_days")) == 1
+        await gone.mark(db, (await db.scalars(select(Punch.id).limit(1))).all(), place.now)
+        counting = asyncio.create_task(daily_totals.roll_up(database, "main"))
+        await asyncio.sleep(0.3)
+    await counting
+    async with database.transaction() as db:
+        await kept_counts.refuse(db, ["one of two is gone"])

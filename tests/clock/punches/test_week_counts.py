@@ -133,6 +133,22 @@ async def test_a_purge_takes_the_counts_of_what_it_took(database, quarter):
         assert min(weeks) == date(2026, 8, 31)
 
 
+async def test_a_purge_waits_for_who_counts_another_day_of_its_week(database, quarter):
+    first = quarter[0]
+    async with database.transaction("main") as db:
+        await db.execute(text("UPDATE clock_transactions SET judge_at = NULL, import_outcome = 'not_bound'"))
+        await daily_totals.mark_stale(db, [first + timedelta(days=1)])
+    async with database.transaction("main") as db:
+        await daily_totals.count_days(db, await daily_totals._take(db, first))
+        purging = asyncio.create_task(purge._purge_punches(database, "main", first + timedelta(days=1)))
+        await asyncio.sleep(0.3)
+    assert await purging
+    async with database.transaction("main") as db:
+        wanted = PunchFilter(emp_codes=MOST)
+        plain = list(await db.scalars(select(Punch.id).where(wanted.condition())))
+        assert (await queries.counted_by_day(db, wanted)).total == len(plain)
+
+
 async def test_totals_are_exact_also_where_a_purge_froze_the_daily_ones(database, quarter):
     async with database.transaction("main") as db:
         await check_totals(db)
