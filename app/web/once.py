@@ -4,6 +4,7 @@ Until then it waits sealed in the person's session, for minutes: too short a lif
 """
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 from litestar.response import Redirect
@@ -24,8 +25,11 @@ async def show_next(ctx: Context, path: str, message: str, **values: Any) -> Red
 
 
 def taken(ctx: Context) -> dict[str, Any] | None:
-    """What was left for this page. None where it is loaded again, or was never promised. The page that is then made takes it away."""
-    sealed = next((one["sealed"] for one in ctx.flashes if one.get("once") == ctx.request.url.path), None)
+    """What was left for this page. None where it is loaded again, or was never promised, or waited for too long. The page that is then made
+    takes it away."""
+    now = datetime.now(UTC).isoformat()
+    here = (one for one in ctx.flashes if one.get("once") == ctx.request.url.path and one["until"] > now)
+    sealed = next((one["sealed"] for one in here), None)
     if sealed is None:
         return None
     try:

@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
+from app.accounts import second_factor
 from app.accounts.models import ApiToken, Session
 from app.db.session import Database
 from app.parts import Parts
 from app.web import sessions
 from tests.conftest import Browser
-from tests.host.signing_in import PASSWORD, acts, give_password, give_second_factor, user_id_of
+from tests.host.signing_in import PASSWORD, acts, give_password, give_second_factor, user_id_of, user_of
 
 TOKEN = {"name": "Payroll", "scopes": ["me"], "life": "30"}
 ADA = {"name": "Ada", "email": "ada@example.org"}
@@ -98,3 +99,21 @@ async def test_done_leads_back_to_where_the_form_was_opened(alice: Browser, data
     bob_id = await user_id_of(database, "bob")
     shown = await alice.submit(f"/admin/users/{bob_id}/link", {"back": back}, follow_redirects=True)
     assert f'href="{back}">Done' in shown.text
+
+
+async def test_what_was_made_last_is_shown(alice: Browser, database: Database, parts: Parts) -> None:
+    """A button that is pressed twice makes codes twice, and the first ones end."""
+    await make(alice, database, parts, "recovery codes")
+    page = await make(alice, database, parts, "recovery codes")
+    shown = re.findall(MAKES["recovery codes"][3], (await alice.get(page)).text)
+    assert shown
+    assert await second_factor.use_code(database, parts.keys, await user_of(database, "alice"), shown[0])
+    assert (await alice.get(page)).headers["location"] == "/account"
+
+
+async def test_it_does_not_wait_for_long_for_its_own_page(
+    alice: Browser, database: Database, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "ONCE_WAITS", timedelta())
+    page = await make(alice, database, parts, "a token")
+    assert (await alice.get(page)).headers["location"] == "/account"
