@@ -540,6 +540,26 @@ async def test_a_job_whose_askers_had_not_committed_is_woken_soon(parts: Parts) 
     assert not slots.freed.is_set(), "another worker has it"
 
 
+async def test_jobs_whose_askers_had_not_committed_are_woken_together(parts: Parts) -> None:
+    """Each look wakes all of them: if each of them caused a look, there would be more and more."""
+    database = parts.database
+    names = ("clock_sync", "clock_import")
+    held, slots, looks = [await ask(database, name) for name in names], Slots(4), 0
+    async with database.transaction() as asking:
+        for name in names:
+            await jobs.request_after(asking, name)
+        for _ in range(2):
+            for job_id in held:
+                await run(parts, {}, QUICK, (job_id, 0), nothing, slots=slots)
+                await asyncio.sleep(HELD_S / 10)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2 * HELD_S):
+                while await slots.freed.wait():
+                    slots.freed.clear()
+                    looks += 1
+    assert looks == 1
+
+
 async def test_behind_jobs_that_run_or_are_due_later_another_one_waits(database: Database) -> None:
     for key in ("clock_sync", "clock_sync:next"):
         async with database.transaction() as db:

@@ -59,7 +59,7 @@ async def _claimed(parts: Parts, pace: Pace, job: tuple[int, int], slots: Slots,
         async with parts.database.shared_transaction() as db:
             claim = await claims.claim(db, *job, pace.stale_after, busy)
             if claim is None and await claims.is_held(db, *job, pace.stale_after, busy):
-                asyncio.get_running_loop().call_later(HELD_S, slots.freed.set)
+                slots.ring_in(HELD_S)
         if claim is not None:
             held.enter_context(slots.taken(claim))
     return claim

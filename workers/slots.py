@@ -22,6 +22,7 @@ class Slots:
         self._places, self._most = concurrency, half(concurrency)
         self._long, self._all = Counter[str](), Counter[str]()
         self._turn = asyncio.Lock()
+        self._rings: asyncio.TimerHandle | None = None
 
     @property
     def busy(self) -> NoPlace:
@@ -31,6 +32,12 @@ class Slots:
             [one for one, number in self._all.items() if number > self._most],
             is_full=self._long.total() >= self._places,
         )
+
+    def ring_in(self, seconds: float) -> None:
+        """Sets `freed` then. Once, however many jobs ask for it meanwhile: each look wakes all of them."""
+        loop = asyncio.get_running_loop()
+        if self._rings is None or self._rings.when() <= loop.time():
+            self._rings = loop.call_later(seconds, self.freed.set)
 
     @asynccontextmanager
     async def claiming(self) -> AsyncIterator[NoPlace]:
