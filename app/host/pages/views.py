@@ -71,7 +71,7 @@ async def rename(ctx: NamedDependency[Context], name: FromPath[str], view_id: Fr
         except Invalid as refused:
             form.absorb(refused)
     if not form.ok:
-        return await _ask_for_name(ctx, rights, was, form)
+        return await _ask_for_name(ctx, rights, was, form, status=form.status)
     return await done(ctx, rights.url, f"The view “{was}” is called “{form['name']}” now.")
 
 
@@ -84,7 +84,7 @@ async def open_with(ctx: NamedDependency[Context], name: FromPath[str], view_id:
     is_chosen = (await ctx.form()).get("on") == "1"
     await choose_default_view(ctx, name, view_id if is_chosen else None)
     now = f"with the view “{view.name}”" if is_chosen else "with all rows again"
-    return await done(ctx, with_query(rights.url, WITHOUT_VIEW), f"For you, {rights.label} opens {now}.")
+    return await done(ctx, with_query(rights.url, WITHOUT_VIEW), f"For you, the list {rights.label} opens {now}.")
 
 
 @post("/views/{name:str}/{view_id:int}/remove", guards=[signed_in], status_code=200)
@@ -123,8 +123,13 @@ async def _editable(ctx: Context, rights: ListRights, view_id: int) -> SavedView
     return await saved_views.editable(ctx.db, rights.name, ctx.user.id, view_id, may_share=may_share)
 
 
-async def _ask_for_name(ctx: Context, rights: ListRights, name: str, form: Bound) -> Response[Any]:
-    return await edits.ask_again(ctx, form, f"Rename the view “{name}”", cancel_url=rights.url)
+async def _ask_for_name(
+    ctx: Context, rights: ListRights, name: str, form: Bound, *, status: int = 200
+) -> Response[Any]:
+    title = f"Rename the view “{name}”"
+    return await page(
+        ctx, "edit_again.html", fragment="dialog", status=status, form=form, title=title, cancel_url=rights.url
+    )
 
 
 def _of(ctx: Context, name: str) -> ListRights:

@@ -87,8 +87,9 @@ async def test_a_view_is_renamed_and_never_takes_the_name_of_another(
     for name, shared in (("Open", "1"), ("Mine", "0")):
         await saved(bob, name, shared=shared)
     url = f"{LIST}/{await view_id(database, 'Open')}/rename"
-    form = (await bob.fragment(f"{url}?back=/attendance")).text
-    assert 'value="Open"' in form
+    form = await bob.fragment(f"{url}?back=/attendance")
+    assert form.status_code == 200
+    assert 'value="Open"' in form.text
     taken = await bob.submit(url, {"name": "MINE"})
     assert taken.status_code == 422
     assert "Another view has this name" in taken.text
