@@ -10,8 +10,8 @@ from psycopg import sql
 # The connections that a test process keeps from test to test.
 KEPT = "muster-suite"
 # What the template holds, and the function that goes back to it. Its statements are written out for each table: PostgreSQL keeps
-# their plans, where a loop over names would plan hundreds of them for each test. Nobody needs the few tables of a schema that a test
-# made, so those are emptied in such a loop. Tables come in the order of their creation.
+# their plans, where a loop over names would plan hundreds of them for each test. The tables of a schema that a test made are emptied
+# in such a loop. Tables come in the order of their creation.
 _REMEMBER = """
 CREATE SCHEMA seed;
 CREATE VIEW seed.tables AS

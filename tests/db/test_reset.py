@@ -21,7 +21,7 @@ def owner(urls: DatabaseUrls) -> psycopg.Connection:
     return psycopg.connect(urls.owner, autocommit=True)
 
 
-def test_rows_are_those_of_the_template_and_ids_go_on_from_there(
+def test_rows_are_those_of_the_template_and_ids_continue_from_there(
     owner: psycopg.Connection, urls: DatabaseUrls, eraser: psycopg.Connection
 ) -> None:
     new, cast = first(owner, NEW_USER), first(owner, "SELECT count(*) - 1 FROM shared.users")
