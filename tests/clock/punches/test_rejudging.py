@@ -133,7 +133,7 @@ async def test_a_punch_that_follows_unread_days_is_judged_once_they_are_read(dat
     differs = {"resource": "transactions", "window": "check:1", "kind": "check", "state": "open"}
     async with database.transaction() as db:
         if not owned:
-            await db.execute(update(Punch).values(emp_code="nobody", import_outcome="not_bound"))
+            await db.execute(update(Punch).values(emp_code="unbound", import_outcome="not_bound"))
         await db.execute(insert(Cursor).values(**differs, starts_on=day, ends_on=day))
         await devices.set_kind(db, SYSTEM, "T1", "access")
     await import_all(database)
