@@ -18,8 +18,8 @@ from app.clock.punches.rejudging import RejudgedSlice
 from app.clock.settings import write_settings
 from app.db.session import Database
 from tests.clock.mirror_store import FAR
-from tests.clock.mirrored import mirror_terminal, outcomes, punch
-from tests.clock.resolved import ada_works, import_all
+from tests.clock.mirrored import employ, mirror_person, mirror_terminal, outcomes, punch
+from tests.clock.resolved import ada_works, import_all, then
 
 # A week apart: what is nearer is judged together.
 SINGLES = ("2024-01-01 08:00", "2024-01-08 08:00", "2024-01-15 08:00", "2024-01-22 08:00", "2024-01-29 08:00")
@@ -168,6 +168,27 @@ async def test_an_import_that_dies_is_followed_by_one_that_continues(database: D
         words = [word for _, word in await outcomes(db)]
     assert words == ["only_one_punch"] * 3 + ["imported"] * 2
     assert await told(database) == [UnderWay(None, 0, 5)]
+    await import_all(database)
+    async with database.transaction() as db:
+        assert {word for _, word in await outcomes(db)} == {"imported"}
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_a_slice_that_is_stopped_is_begun_again_by_the_next_import(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stop(done: int, of: int) -> bool:
+        return False
+
+    monkeypatch.setattr(import_due, "BATCH", 1)
+    monkeypatch.setattr(import_due, "PARALLEL", 1)
+    async with database.transaction() as db:
+        await mirror_person(db, "200", await employ(db, "Bea"))
+    await then(database, f"I {SINGLES[-1]}", "200")
+    await take_singles(database)
+    stopped = await import_due.import_due(partial(database.transaction, "main"), now=FAR, progress=stop)
+    assert (stopped.complete, stopped.outcomes) == (False, {"imported": 1})
+    assert await told(database) == [UnderWay(None, 0, 6)]
     await import_all(database)
     async with database.transaction() as db:
         assert {word for _, word in await outcomes(db)} == {"imported"}
