@@ -25,7 +25,7 @@ def webhook(page: Page, portal: Portal) -> None:
 
 def token(page: Page, _: Portal) -> None:
     page.goto("/account/tokens/new")
-    page.get_by_label("Name").fill(LONG)
+    page.get_by_role("textbox", name="Name").fill(LONG)
     page.get_by_role("checkbox").first.check()
     page.get_by_role("button", name="Make the token").click()
 
