@@ -23,7 +23,7 @@ from app.host.pages import attendance_list
 from app.jobs import Claim
 from app.parts import Parts
 from app.problems import looking
-from app.surveys.authoring.stored import load
+from app.surveys.authoring.stored import load_all
 from app.surveys.results import tally_marks
 from app.web import lists
 from tests.benchmarks import bench_ledger, bench_results, bench_tenants
@@ -417,22 +417,30 @@ async def test_what_keeps_punches_from_counting_is_counted_once_before_there_are
     assert blocks_of(found) < 4 * blocks_of(once)
 
 
-async def test_the_responses_to_a_survey_are_counted_without_reading_them(
-    database: Database, urls: DatabaseUrls
-) -> None:
-    (survey,) = await bench_ledger.surveyed(database, 1)
-    given = {"rows": MANY, "surveys": 1, "first": datetime(2026, 3, 1, tzinfo=UTC), "apart": 60}
+async def responded(database: Database, surveys: int) -> list[int]:
+    """The ids of published surveys that have MANY responses together, none of them counted."""
+    found = await bench_ledger.surveyed(database, surveys)
+    given = {"rows": MANY, "surveys": surveys, "first": datetime(2026, 3, 1, tzinfo=UTC), "apart": 60}
     async with database.transaction() as db:
         await db.execute(text(bench_results._SURVEYS))
         await db.execute(text(bench_results._RESPONSES), given)
         await db.execute(text("UPDATE survey_ledger_head SET number = :many, row_hash = sha256('')"), {"many": MANY})
+    return [one.id for one in found]
+
+
+LEDGER = ("survey_responses", "survey_tallies", "survey_tombstones", "survey_tally_mark", "survey_ledger_head")
+
+
+async def test_the_responses_to_a_survey_are_counted_without_reading_them(
+    database: Database, urls: DatabaseUrls
+) -> None:
+    (survey_id,) = await responded(database, 1)
+    async with database.transaction() as db:
         assert await tally_marks.count_up(db) == MANY
-    await settle(
-        urls, "survey_responses", "survey_tallies", "survey_tombstones", "survey_tally_mark", "survey_ledger_head"
-    )
+    await settle(urls, *LEDGER)
     async with database.transaction() as db:
         with watch(database.engine) as found:
-            stored = await load(db, survey.uid)
+            (stored,) = await load_all(db, [survey_id])
     assert stored.responses == MANY
     # All rows lie in 900 blocks, and their smallest index in 100.
     assert blocks_of(found) < 60
@@ -444,3 +452,32 @@ async def test_an_export_reads_its_first_rows_without_sorting_all(alice: Browser
         rows = (await alice.get("/attendance?export=csv")).text
     assert rows.count("\n") == 20_001
     assert "Sort " not in (plan := found.worst.told() if found.worst else ""), plan
+
+
+async def test_responses_after_the_mark_are_read_once_for_all_surveys_of_an_act(
+    database: Database, urls: DatabaseUrls
+) -> None:
+    ids = await responded(database, 20)
+    await settle(urls, *LEDGER)
+    async with database.transaction() as db:
+        with watch(database.engine) as one:
+            await load_all(db, ids[:1])
+        with watch(database.engine) as every:
+            found = await load_all(db, ids)
+    assert sum(survey.responses for survey in found) == MANY
+    assert blocks_of(every) < 2 * blocks_of(one), every.worst and every.worst.told()
+
+
+async def test_tombstones_of_the_demo_cost_other_surveys_nothing(database: Database, urls: DatabaseUrls) -> None:
+    first, *_ = await responded(database, 2)
+    async with database.transaction() as db:
+        await tally_marks.count_up(db)
+        removed = (
+            "INSERT INTO survey_tombstones SELECT number FROM survey_responses WHERE survey_id <> :first LIMIT 3000"
+        )
+        await db.execute(text(removed), {"first": first})
+    await settle(urls, *LEDGER)
+    async with database.transaction() as db:
+        with watch(database.engine) as found:
+            await load_all(db, [first])
+    assert blocks_of(found) < 60, found.worst and found.worst.told()

@@ -97,20 +97,27 @@ _HEAD = select(LedgerHead.number).scalar_subquery()
 _kept = select(func.coalesce(func.sum(Tally.people), 0)).where(
     Tally.survey_id == Survey.id, Tally.version == Survey.version, Tally.outcome != "asked", IS_WHOLE
 )
-# Without the `+ 0` the planner would read all rows of the survey for the few after the mark.
-_fresh = select(func.count()).where(
-    Response.number > _MARK,
-    Response.number <= _HEAD,
-    Response.survey_id + 0 == Survey.id,
-    Response.version == Survey.version,
+# Counted once for all surveys that are read: while no worker runs, there are many rows after the mark.
+_after_mark = (
+    select(Response.survey_id, Response.version, func.count().label("people"))
+    .where(Response.number > _MARK, Response.number <= _HEAD)
+    .group_by(Response.survey_id, Response.version)
+    .cte("after_mark")
+    .prefix_with("MATERIALIZED", dialect="postgresql")
 )
+_fresh = select(func.coalesce(func.sum(_after_mark.c.people), 0)).where(
+    _after_mark.c.survey_id == Survey.id, _after_mark.c.version == Survey.version
+)
+# Only answers to surveys of the demo have a tombstone.
 _buried = (
     select(func.count())
     .join_from(Tombstone, Response, Response.number == Tombstone.number)
-    .where(Response.number <= _MARK, Response.survey_id == Survey.id, Response.version == Survey.version)
+    .where(Survey.demo, Response.number <= _MARK, Response.survey_id == Survey.id, Response.version == Survey.version)
 )
 # To be read beside a survey: the ledger's rows of its version. Those up to the mark were counted, but not those under a tombstone.
-RESPONSES: ColumnElement[int] = _kept.scalar_subquery() + _fresh.scalar_subquery() + _buried.scalar_subquery()
+RESPONSES: ColumnElement[int] = (
+    _kept.scalar_subquery() + _fresh.scalar_subquery() + _buried.correlate(Survey).scalar_subquery()
+)
 # An earlier save in the same transaction did not change the session's own objects.
 _FRESH: dict[str, Any] = {"populate_existing": True}
 
