@@ -7,16 +7,18 @@ from typing import Any, Final
 
 from app.surveys.item import Item
 
-# Characters of all that is kept: the usual survey has a few thousand.
-MOST_CHARACTERS: Final = 4_000_000
+# Bytes of all that is kept, about: the usual survey has a few thousand.
+MOST_BYTES: Final = 16_000_000
+# What a survey takes without its texts, and each question.
+_BARE: Final = 650
 # The words of a survey in one language: no two of them have the same.
 _Words = tuple[Any, ...]
 
 
 class KeptItems:
-    """The items used last, within `most` characters. `row` is one of `situations`."""
+    """The items used last, within about `most` bytes. `row` is one of `items.read`."""
 
-    def __init__(self, most: int = MOST_CHARACTERS) -> None:
+    def __init__(self, most: int = MOST_BYTES) -> None:
         self._most, self._held = most, 0
         self._items: OrderedDict[_Words, tuple[Item, int]] = OrderedDict()
 
@@ -35,25 +37,25 @@ class KeptItems:
         if row.wording_id is None:
             return
         self._drop(words := _words(item.workspace, row))
-        self._items[words] = item, _characters(item)
+        self._items[words] = item, _size(item)
         self._held += self._items[words][1]
         while self._held > self._most:
             self._drop(next(iter(self._items)))
 
     def _drop(self, words: _Words) -> None:
-        _, characters = self._items.pop(words, (None, 0))
-        self._held -= characters
+        _, size = self._items.pop(words, (None, 0))
+        self._held -= size
 
 
 def _words(workspace: str, row: Any) -> _Words:
-    """A save gives another revision, a publication another wording. The hash is there for a database that was set back: it may give a number
-    a second time."""
-    return workspace, row.uid, row.revision, row.wording_id, row.content_hash, row.tag
+    """A save gives another revision at another time. The time is there for a database that was set back while this process ran: the next save
+    gives a number a second time, and may ask the same again under new ids."""
+    return workspace, row.uid, row.revision, row.updated_at, row.tag
 
 
-def _characters(item: Item) -> int:
+def _size(item: Item) -> int:
     asked = (
-        len(one.label) + sum(map(len, (*one.options, *one.said_options, *one.details.rows, *one.said_rows)))
+        _BARE + len(one.label) + sum(map(len, (*one.options, *one.said_options, *one.details.rows, *one.said_rows)))
         for one in item.questions
     )
-    return len(item.title) + len(item.message_html) + len(item.closing_html) + sum(asked)
+    return _BARE + len(item.title) + len(item.message_html) + len(item.closing_html) + sum(asked)
