@@ -196,7 +196,8 @@ async def _store(
         for one in judged.verdicts
     }
     await import_rows.hold_punches(db, [*(row.id for row in rows if row.id in alone), *unread])
-    await rejudging.keep(db, unread)
+    if unread:
+        await rejudging.keep(db, unread)
     await import_rows.store_verdicts(db, rows)
 
 

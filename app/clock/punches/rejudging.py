@@ -130,10 +130,7 @@ async def _found(db: AsyncSession, change: Rejudging) -> RejudgedSlice | None:
 
 async def keep(db: AsyncSession, ids: Sequence[int]) -> None:
     """Marks what could not be judged, since the days before it are not fully read: the import that follows their reading judges it."""
-    if ids:
-        await db.execute(
-            update(Punch).where(among(Punch.id, ids), JUDGED_BEFORE).values(judge_at=func.clock_timestamp())
-        )
+    await db.execute(update(Punch).where(among(Punch.id, ids), JUDGED_BEFORE).values(judge_at=func.clock_timestamp()))
 
 
 async def end_slice(db: AsyncSession, part: RejudgedSlice) -> None:
