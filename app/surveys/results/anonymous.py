@@ -202,13 +202,14 @@ def _of(survey_id: int, version: int) -> tuple[ColumnElement[bool], ...]:
 
 
 async def choices_by_version(
-    db: AsyncSession, survey_id: int, versions: Collection[int], apart: Collection[UUID]
+    db: AsyncSession, survey_id: int, versions: Collection[int], questions: Collection[UUID]
 ) -> Sequence[Any]:
-    """Answers of several versions: rows of (version, question_key, choice, people), all groups together. It leaves out
-    questions that are `apart`."""
+    """Answers of several versions: rows of (version, question_key, choice, people), all groups together. For other
+    questions than these, only how many people answered: there may be very many texts."""
     keys = (AnonymousResult.version, AnonymousResult.question_key, AnonymousResult.choice)
     summed = cast(func.sum(AnonymousResult.people), Integer)
-    which = *_of_versions(survey_id, versions), AnonymousResult.question_key.not_in(apart)
+    wanted = or_(AnonymousResult.choice == "", AnonymousResult.question_key.in_(questions))
+    which = *_of_versions(survey_id, versions), wanted
     return (await db.execute(select(*keys, summed).where(*which).group_by(*keys))).all()
 
 

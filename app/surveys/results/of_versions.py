@@ -34,7 +34,8 @@ async def read(
     found: dict[tuple[int, UUID], dict[str, int]] = defaultdict(dict)
     numbers = number_counts.asked_for(questions)
     if survey.anonymity == "anonymous":
-        rows = await anonymous.choices_by_version(db, survey.id, versions, numbers)
+        chosen = [one.key for one in questions if one.type not in ("free_text", "number")]
+        rows = await anonymous.choices_by_version(db, survey.id, versions, chosen)
         counted = await anonymous.numbers_by_version(db, survey.id, versions, numbers)
     else:
         rows = (await db.execute(tallies.by_version(survey.id, versions, numbers))).all()

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -51,6 +52,10 @@ def test_a_department_that_is_called_others_keeps_its_figures() -> None:
     ]
 
 
+def row_of(survey: Stored) -> Any:
+    return SimpleNamespace(id=survey.id, anonymity="anonymous")
+
+
 async def closed_with_texts(parts: Parts) -> tuple[Stored, list[AskedQuestion]]:
     """A version that was closed, with a choice in two groups and MANY texts of each group."""
     await crew(parts.database, ["A"] * 10)
@@ -82,6 +87,14 @@ async def test_a_page_reads_few_of_many_texts(parts: Parts) -> None:
     assert len(found.texts[words.key]) == MOST_TEXTS
     assert all(said and people == 1 for said, people in found.texts[words.key])
     assert [one.people for one in found.breakdowns(questions)] == [2 * MANY + 1] * 2
+
+
+async def test_a_comparison_of_versions_reads_no_texts(parts: Parts) -> None:
+    survey, questions = await closed_with_texts(parts)
+    async with parts.database.transaction() as db:
+        found = await of_versions.read(db, row_of(survey), [1], questions)
+    mood, words = (one.key for one in questions)
+    assert found.choices == {(1, mood): {"": 2 * MANY + 1, "Good": 2 * MANY + 1}, (1, words): {"": 2 * MANY + 1}}
 
 
 async def test_the_list_looks_at_each_answer_a_few_times(parts: Parts) -> None:
@@ -141,8 +154,7 @@ async def test_numbers_are_counted_by_the_database_together_and_by_group(parts: 
     together = sum(given.values(), Counter[str]())
     async with parts.database.transaction() as db:
         found = await anonymous.read(db, survey.id, 1, [question])
-        row = type("Row", (), {"id": survey.id, "anonymity": "anonymous"})
-        versions = await of_versions.read(db, row, [1, 2], [question])
+        versions = await of_versions.read(db, row_of(survey), [1, 2], [question])
     wanted = breakdown(question, {"": together.total(), **together})
     assert found.breakdowns([question]) == (wanted,)
     assert versions.breakdown(question, 1) == wanted
