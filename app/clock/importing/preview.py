@@ -7,17 +7,17 @@ at.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import rows as import_rows
 from app.clock.importing.facts import Facts, over
-from app.clock.importing.owners import owned_codes, read_owners
+from app.clock.importing.owners import OwnedCodes, owned_codes, read_owners
 from app.clock.importing.rows import World
 from app.clock.models import Punch
 from app.clock.pairing.inputs import Case, TimeSpan
@@ -29,13 +29,15 @@ from app.db.days import midnight
 
 DAYS = 30
 SECONDS = 4.0
-BATCH = 50
+# Between two looks at the time, unless one person has more.
+MOST_PUNCHES = 3_000
 _CODES = (
-    select(Punch.emp_code)
+    select(Punch.emp_code, func.count().label("punches"))
     .where(Punch.local_date.between(bindparam("first"), bindparam("last")))
     .group_by(Punch.emp_code)
     .order_by(func.count().desc(), Punch.emp_code)
 )
+K = TypeVar("K")
 Fate = tuple[str | None, Any]
 
 
@@ -72,18 +74,35 @@ async def preview(db: AsyncSession, after: ClockSettings, now: datetime, *, seco
     then = replace(before, rules=import_rows.rules_of(after, before.rules.zone), settings=after)
     today = now.astimezone(before.rules.zone).date()
     first = today - timedelta(days=DAYS - 1)
-    codes = (await db.scalars(_CODES, {"first": first, "last": today})).all()
-    owned = await owned_codes(db, await read_owners(db, codes))
-    groups = list(dict.fromkeys(owned[code] for code in codes))
+    counted = (await db.execute(_CODES, {"first": first, "last": today})).all()
+    punches = {row.emp_code: row.punches for row in counted}
+    owned = await owned_codes(db, await read_owners(db, list(punches)))
+    people: Counter[OwnedCodes] = Counter()
+    for code, number in punches.items():
+        people[owned[code]] += number
     within = TimeSpan(midnight(first, before.rules.zone), now + 2 * AHEAD)
-    comparison = _Comparison(then, Preview(people=len(groups)))
-    for start in range(0, len(groups), BATCH):
-        found = await over(db, before, groups[start : start + BATCH], within, now)
+    comparison = _Comparison(then, Preview(people=len(people)))
+    for some in in_batches(people, MOST_PUNCHES):
+        found = await over(db, before, some, within, now)
         # In a thread: judging takes the processor for itself, and other requests wait for this loop.
         await asyncio.to_thread(comparison.look_at, found)
         if time.monotonic() > ends:
             break
     return comparison.found
+
+
+def in_batches(sizes: Mapping[K, int], most: int) -> Iterator[list[K]]:
+    """The keys in their order, in lists whose sizes come to `most` at most; what is larger by itself stands alone."""
+    batch: list[K] = []
+    held = 0
+    for key, size in sizes.items():
+        if batch and held + size > most:
+            yield batch
+            batch, held = [], 0
+        batch.append(key)
+        held += size
+    if batch:
+        yield batch
 
 
 @dataclass(frozen=True, slots=True)

@@ -370,13 +370,27 @@ async def test_the_preview_looks_at_both_codes_of_a_person_and_at_no_former_one(
     assert dict(seen.moves) == {("only_one_punch", "double_tap"): 1}
 
 
-async def test_the_preview_ends_in_time_and_says_how_far_it_came(database: Database, alice: Browser) -> None:
+@pytest.mark.usefixtures("alice")
+async def test_the_preview_ends_in_time_and_says_how_far_it_came(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preview, "MOST_PUNCHES", 6)
     async with database.transaction() as db:
-        await shifts(db, "I {day} 08:00, I {day} 08:20, O {day} 17:00", people=preview.BATCH + 1)
+        await shifts(db, "I {day} 08:00, I {day} 08:20, O {day} 17:00", people=3)
     async with database.transaction() as db:
         after = checked(await read_settings(db), {"double_tap_minutes": 30}, today=DAY)
         seen = await preview.preview(db, after, datetime.now(UTC), seconds=0)
-    assert (seen.looked_at, seen.people, seen.is_complete) == (preview.BATCH, preview.BATCH + 1, False)
+    assert (seen.looked_at, seen.people, seen.is_complete) == (2, 3, False)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "batches"),
+    [({}, []), ({"a": 9}, [["a"]]), ({"a": 9, "b": 2, "c": 3, "d": 1}, [["a"], ["b", "c"], ["d"]])],
+)
+def test_the_preview_looks_at_a_bounded_number_of_punches_between_two_looks_at_the_time(
+    sizes: dict[str, int], batches: list[list[str]]
+) -> None:
+    assert list(preview.in_batches(sizes, 5)) == batches
 
 
 async def test_a_shorter_retention_says_how_many_punches_go(parts: Parts, database: Database, alice: Browser) -> None:
