@@ -133,6 +133,19 @@ async def test_a_list_opens_with_the_view_that_a_person_chose(
     assert await leads_to(bob, "/attendance") == "/attendance"
 
 
+async def test_every_list_opens_with_a_view_and_leads_to_all_its_rows(alice: Browser, database: Database) -> None:
+    every = list_rights().values()
+    async with database.transaction() as db:
+        row = insert(SavedView).returning(SavedView.id)
+        given = {"name": "First", "query": "per_page=25", "user_id": 1, "shared": True}
+        chosen = {one.name: await db.scalar(row.values(list=one.name, **given)) for one in every}
+        await db.execute(update(User).where(User.email == "alice@example.org").values(preferences={"views": chosen}))
+    for one in every:
+        assert await leads_to(alice, one.url) == f"{one.url}?per_page=25"
+        # The list as it stands, to which acts lead back and a view is saved.
+        assert f'?at={one.url}%3Fview%3Dall"' in (await alice.get(f"{one.url}?view=all")).text, one.url
+
+
 async def test_a_default_view_that_is_gone_or_private_again_changes_nothing(
     bob: Browser, vera: Browser, database: Database
 ) -> None:

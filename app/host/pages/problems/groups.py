@@ -90,7 +90,10 @@ async def load(ctx: Context, spec: ListSpec, base: Select[Any]) -> GroupedList:
     groups = _grouped(found, lambda kind: view.link(kind=kind))
     total = sum(one.problems for one in groups)
     grouped = GroupedList(
-        spec, found, total, wanted, view.columns, view.visible, view.bulk, acting=view.acting, groups=groups
+        *(spec, found, total, wanted, view.columns, view.visible, view.bulk),
+        acting=view.acting,
+        has_default_view=view.has_default_view,
+        groups=groups,
     )
     grouped.total_note = f"in {count(len(groups), 'kind', 'kinds')}" if len(groups) > 1 else ""
     return grouped
