@@ -65,6 +65,8 @@ async def a_conflict(database: Database) -> int:
             await employ(db, name, "4711")
         await bindings.match_all(db)
         await stay(db, "4711", "not_bound", datetime.now(UTC))
+    # The day of the punch is noted as the transaction ends.
+    async with database.transaction() as db:
         await looking.look(db, {"conflict"})
         return (await db.scalars(select(Problem.id))).one()
 
