@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts.models import Job
+from app.accounts.models import Job, User
 from app.clock.mirror import gone
 from app.clock.models import Cursor, Punch
 from app.db.session import Database
 from app.host.backups.models import BackupWatch
-from app.host.models import AttendanceRecord
+from app.host.models import AttendanceRecord, SavedView
 from app.long_acts.models import LongAct, LongActItem
 from app.problems import looking
 from app.problems.models import Problem
@@ -26,6 +26,8 @@ from tests.one_of_each import fill_webhooks
 LONG_WHY = (
     "Its shift 22:00–06:15 would join record 1031 (Mon 16 Nov, 22:00–06:00) and record 1032 (Tue 17 Nov, 06:10–14:00)."
 )
+
+VIEW = "The people of both halls who have no code yet"
 
 
 @contextmanager
@@ -41,6 +43,8 @@ def seldom(database_url: str) -> Iterator[list[str]]:
                 [*await _acts(db), *await _questions(db), *await _surveys(db), *theirs, *await _problems(db)]
             )
             await fill_webhooks(db)
+            alice = select(User.id).where(User.email == "alice@example.org").scalar_subquery()
+            await db.execute(insert(SavedView).values(list="people", name=VIEW, query="q=ada", user_id=alice))
             await db.execute(
                 insert(BackupWatch).values(
                     id=1, secret_hash=b"no address leads here", hint="k3Yx", made_by="Alice Adler"
@@ -54,6 +58,7 @@ def seldom(database_url: str) -> Iterator[list[str]]:
             await db.execute(delete(Job).where(Job.error == LONG_WHY))
             await db.execute(delete(WebhookEndpoint).where(WebhookEndpoint.secret == "sealed"))
             await db.execute(delete(BackupWatch))
+            await db.execute(delete(SavedView).where(SavedView.name == VIEW))
             await looking.look(db)
             await db.execute(delete(Cursor).where(Cursor.kind == gone.KIND))
             await db.execute(
