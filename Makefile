@@ -96,7 +96,7 @@ $(STAMP): requirements.lock pyproject.toml
 
 $(DEV): $(STAMP) requirements-dev.lock
 	@echo "Installing what tests and linters need" >&2
-	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-compile --require-hashes -r requirements-dev.lock
 	@touch $@
 
 clean:
