@@ -82,9 +82,15 @@ async def open_with(ctx: NamedDependency[Context], name: FromPath[str], view_id:
     if view is None:
         raise NotFound(saved_views.MISSING)
     is_chosen = (await ctx.form()).get("on") == "1"
+    url = with_query(rights.url, WITHOUT_VIEW)
+    # A page that was loaded before another view got the star must not take that star away.
+    if not is_chosen and default_view(ctx, name) != view_id:
+        return await done(
+            ctx, url, f"The list {rights.label} did not open with “{view.name}” for you. Nothing was changed."
+        )
     await choose_default_view(ctx, name, view_id if is_chosen else None)
     now = f"with the view “{view.name}”" if is_chosen else "with all rows again"
-    return await done(ctx, with_query(rights.url, WITHOUT_VIEW), f"For you, the list {rights.label} opens {now}.")
+    return await done(ctx, url, f"For you, the list {rights.label} opens {now}.")
 
 
 @post("/views/{name:str}/{view_id:int}/remove", guards=[signed_in], status_code=200)

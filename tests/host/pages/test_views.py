@@ -133,6 +133,18 @@ async def test_a_list_opens_with_the_view_that_a_person_chose(
     assert await leads_to(bob, "/attendance") == "/attendance"
 
 
+async def test_a_page_from_before_another_view_was_chosen_does_not_take_it_away(
+    bob: Browser, database: Database
+) -> None:
+    urls = []
+    for name in ("First", "Second"):
+        await saved(bob, name, f"/attendance?status={'pending' if name == 'First' else 'approved'}")
+        urls.append(f"{LIST}/{await view_id(database, name)}/default")
+        await bob.submit(urls[-1], {"on": "1"})
+    assert (await bob.submit(urls[0], {"on": "0"})).status_code == 303
+    assert await leads_to(bob, "/attendance") == "/attendance?status=approved"
+
+
 async def test_every_list_opens_with_a_view_and_leads_to_all_its_rows(alice: Browser, database: Database) -> None:
     every = list_rights().values()
     async with database.transaction() as db:
