@@ -49,7 +49,9 @@ _NEEDS_MORE = (
 # Rows are alike: some of them are enough to look at, and hundreds take seconds.
 _SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+7)')) row.remove()"
 # The shadows at the edges of a table are gradients, before which axe-core measures no contrast. Between them lies this paper.
-_WITHOUT_SHADOWS = "for (const one of document.querySelectorAll('.table-scroll')) one.style.background = 'var(--m-paper)'"
+_WITHOUT_SHADOWS = (
+    "for (const one of document.querySelectorAll('.table-scroll')) one.style.background = 'var(--m-paper)'"
+)
 # What is wider than its frame is scrolled in there: the page itself does not show it.
 _SLIDES = """[...document.querySelectorAll('main *')].filter(one =>
   one.clientWidth && one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX)

@@ -26,9 +26,9 @@ async def test_what_is_sent_is_shown_and_its_links_can_be_opened() -> None:
     server = SmtpServer("127.0.0.1", smtp.sockets[0].getsockname()[1], "none")
     async with smtp, MailServer(server) as sending:
         await sending.send(
-            mail("<b>One", "Open http://127.0.0.1:8000/welcome/a?b=1&c=2 now, <b>Ada</b>."), "ada@example.org"
+            mail("<b>One", "Open http://127.0.0.1:8000/welcome/a?b=1&c=2 now, <b>Ada</b>."), "ada@example.org", 60
         )
-        await sending.send(mail("Two", "Nothing to open."), "ada@example.org")
+        await sending.send(mail("Two", "Nothing to open."), "ada@example.org", 60)
     transport = httpx.ASGITransport(app=application(caught))
     async with httpx.AsyncClient(transport=transport, base_url="http://mails") as browser:
         listed = (await browser.get("/")).text

@@ -430,6 +430,8 @@ async def test_what_keeps_punches_from_counting_is_named_with_its_number(
             await punch(db, code, times, zone="Europe/Berlin")
         await db.execute(update(Punch).where(Punch.emp_code != "100").values(import_outcome="not_bound"))
         await daily_totals.mark_stale(db, [TODAY])
+    # The day is noted as the transaction ends.
+    async with database.transaction() as db:
         await looking.look(db)
     page = squeezed((await bob.get("/clock")).text)
     for said in (
