@@ -43,7 +43,8 @@ _STORED = (
 
 
 async def look(db: AsyncSession, wanted: Collection[str] | None = None) -> bool:
-    """Looks for all kinds, or for those `wanted`, in the transaction's workspace, with what the transaction itself has written.
+    """Looks for all kinds, or for those `wanted`, in the transaction's workspace, with what the transaction itself has written. Kept
+    counts of days that it notes only as it ends follow with the next sweep.
 
     It never waits: where another transaction is writing problems, it asks for a sweep instead and returns False. Kinds of a module that
     is switched off are not looked for, and end.

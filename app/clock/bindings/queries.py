@@ -21,6 +21,7 @@ from app.clock.models import (
     Punch,
     Setting,
 )
+from app.clock.punches import waiting_counts
 from app.db.among import among
 from app.db.searching import contains, words_in
 from app.errors import NotFound
@@ -40,10 +41,7 @@ _CODES = (
 _HOSTS = select(Employee.id, Employee.name, Employee.id_number, Employee.department, Employee.active, _CODES).where(
     Employee.deleted_at.is_(None)
 )
-WAITS = text(
-    "clock_transactions.gone_at_utc IS NULL AND clock_transactions.settled_at_utc IS NULL"
-    " AND (clock_transactions.import_outcome IS NULL OR clock_transactions.import_outcome = 'not_bound')"
-)
+WAITS = text(waiting_counts.WAITS)
 _HISTORY_HOST = select(Employee.name).where(Employee.id == BindingChange.host_employee_id).scalar_subquery()
 _WAITING = select(func.count()).where(Punch.emp_code == ClockEmployee.emp_code, WAITS).scalar_subquery()
 _ONE_COLUMNS: tuple[Any, ...] = (

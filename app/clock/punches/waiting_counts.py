@@ -9,10 +9,9 @@ from datetime import date
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-# The condition of the indexes `clock_transactions_waiting…`.
-WAITS = (
-    """gone_at_utc IS NULL AND settled_at_utc IS NULL AND (import_outcome IS NULL OR import_outcome = 'not_bound')"""
-)
+# A punch that waits for an employee behind its code: the condition of the indexes `clock_transactions_waiting…`.
+WAITS = """clock_transactions.gone_at_utc IS NULL AND clock_transactions.settled_at_utc IS NULL
+    AND (clock_transactions.import_outcome IS NULL OR clock_transactions.import_outcome = 'not_bound')"""
 # Selects emp_code and punches. Look-ups for each open week: the planner can't know how few there are, and would read all weeks.
 WAITING = f"""
     WITH open AS MATERIALIZED (
