@@ -126,7 +126,8 @@ def _columns(spec: ListSpec, visible: Sequence[str]) -> list[Column]:
 
 async def _begun(context: Context, source: AsyncIterator[bytes]) -> Ahead:
     """Waits for one of the exports' own connections, and holds none of the pages' meanwhile."""
-    if len(_open) >= MOST_OPEN:
+    # One that has ended stays here until Python looks for garbage, which may be long after.
+    if sum(not rows.has_ended for rows in _open) >= MOST_OPEN:
         raise Busy(TOO_MANY, retry_after_s=RETRY_AFTER_S)
     await context.settle()
     rows = Ahead(source)

@@ -37,6 +37,11 @@ class Ahead:
             task.exception()  # The reader gets the error; without a reader it is not needed.
         self._news.set()
 
+    @property
+    def has_ended(self) -> bool:
+        """True once the reader has read all, or has left: nothing of it is kept any more."""
+        return self._file.closed
+
     async def begin(self) -> None:
         """Waits for the first piece, which may be empty. Raises what `source` raises before it."""
         while not self._begun and not self._task.done():
