@@ -39,7 +39,7 @@ class Ahead:
 
     @property
     def has_ended(self) -> bool:
-        """True once the reader has read all, or has left: nothing of it is kept any more."""
+        """True once the reader has read all, or has left: its file is gone."""
         return self._file.closed
 
     async def begin(self) -> None:
