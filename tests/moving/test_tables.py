@@ -16,7 +16,7 @@ def known() -> dict[str, str]:
         mapper.local_table.name: module  # type: ignore[attr-defined]
         for mapper in Base.registry.mappers
         for module, names in MODULES.items()
-        if mapper.class_.__module__ in names
+        if any(f"{mapper.class_.__module__}.".startswith(f"{name}.") for name in names)
     }
 
 

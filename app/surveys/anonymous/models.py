@@ -11,7 +11,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, fun
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Id
-from app.surveys.models import APPEND_ONLY
+from app.surveys.models.marks import APPEND_ONLY
 
 
 class BallotKey(Base):
