@@ -9,14 +9,14 @@ from importlib import import_module
 from alembic import context
 
 from app.db.base import Base
-from app.db.steps import MODULES, version_table
+from app.db.steps import MODULES, module_of, version_table
 
 module = context.config.attributes["module"]
 for names in MODULES.values():
     for name in names:
         import_module(name)
 own_tables = {
-    mapper.local_table.name for mapper in Base.registry.mappers if mapper.class_.__module__ in MODULES[module]
+    mapper.local_table.name for mapper in Base.registry.mappers if module_of(mapper.class_.__module__) == module
 }
 
 context.configure(

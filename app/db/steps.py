@@ -51,6 +51,14 @@ def config_of(module: str) -> Config:
     return config
 
 
+def module_of(declaring: str) -> str | None:
+    """The module whose tables the Python module `declaring` has; None when it has none. A name of MODULES may be a package."""
+    return next(
+        (one for one, names in MODULES.items() for name in names if f"{declaring}.".startswith(f"{name}.")),
+        None,
+    )
+
+
 def version_table(module: str) -> str:
     """The table that says at which step a module of a schema is. It stands in the schema that the search path names first."""
     return f"migrations_{module}"
