@@ -87,8 +87,13 @@ async def _import_all(open_transaction: Open, now: datetime | None, progress: Pr
         await daily_totals.roll_up_in(open_transaction)
     while await _with_retries(open_transaction, rebinding.mark_slice, given_up=False):
         pass
+    # Of a later change, punches that another import just judges by what held before would be in no slice: they have no outcome until
+    # it commits. That change has asked for an import of its own. Of these, what is due waits for the other import.
+    async with open_transaction() as db:
+        begun = await rejudging.under_way(db)
     total = await import_marked(open_transaction, now=now, progress=progress)
-    while total.complete and (part := await _with_retries(open_transaction, _next_slice, None)):
+    next_slice = partial(_next_slice, begun=begun)
+    while total.complete and (part := await _with_retries(open_transaction, next_slice, None)):
         judged = await _judge_slice(open_transaction, part, now, progress)
         # As above. A slice is done with its days, except for the last one.
         await daily_totals.roll_up_in(open_transaction)
@@ -136,8 +141,8 @@ async def rehearse(
     return await _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due)).judge(due, rehearse_batch)
 
 
-async def _next_slice(db: AsyncSession) -> RejudgedSlice | None:
-    return None if await changes.what_holds_back(db) else await rejudging.next_slice(db)
+async def _next_slice(db: AsyncSession, begun: Sequence[int]) -> RejudgedSlice | None:
+    return None if await changes.what_holds_back(db) else await rejudging.next_slice(db, begun)
 
 
 async def _due(open_transaction: Open, now: datetime) -> Due:

@@ -48,14 +48,16 @@ async def set_direction(db: AsyncSession, actor: Actor, serial: str, direction: 
     """None goes back to the setting `default_direction`. Raises NotFound, Invalid."""
     device = await _held(db, serial)
     again = await judged_again(db, [serial], direction=direction)
-    return await _set(db, actor, device, "direction", direction, again=again)
+    default = (await read_settings(db)).default_direction
+    turned = (device.direction or default) != (direction or default)
+    return await _set(db, actor, device, "direction", direction, again=again, turned=turned)
 
 
 async def set_kind(db: AsyncSession, actor: Actor, serial: str, kind: str | None) -> DeviceChange:
     """None leaves it to the server's flag. Raises NotFound, Invalid."""
     device = await _held(db, serial)
     again = await judged_again(db, [serial], kind=kind)
-    return await _set(db, actor, device, "kind_mark", kind, again=again)
+    return await _set(db, actor, device, "kind_mark", kind, again=again, turned=True)
 
 
 async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str | None) -> DeviceChange:
@@ -123,14 +125,16 @@ async def _one_held(db: AsyncSession, asked: Select[Any]) -> Any:
 
 
 async def _set(
-    db: AsyncSession, actor: Actor, device: Any, name: str, value: str | None, *, again: int = 0
+    db: AsyncSession, actor: Actor, device: Any, name: str, value: str | None, *, again: int = 0, turned: bool = False
 ) -> DeviceChange:
+    """`turned`: punches of the terminal now count otherwise. They are judged again even where `again` is 0: an import may be judging
+    them for the first time just now, by what was set before."""
     before = getattr(device, name)
     if before == value:
         return DeviceChange(changed=False)
     values = {name: value, "updated_at": func.now()}
     await db.execute(update(Device).where(Device.sn == device.sn).values(values))
-    if again:
+    if turned:
         await marks.mark_terminal(db, device.sn)
     elif name != "remarks":
         await looking.look_soon(db)

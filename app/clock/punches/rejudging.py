@@ -95,10 +95,16 @@ def awaits(changes: Mapping[str, Any] | None, row: Any) -> bool:
     )
 
 
-async def next_slice(db: AsyncSession) -> RejudgedSlice | None:
-    """The next punches of the oldest change. None when no change is left, or where another import is just asking."""
+async def under_way(db: AsyncSession) -> Sequence[int]:
+    """The changes that are not carried out yet."""
+    return (await db.scalars(select(Rejudging.id).where(_OPEN))).all()
+
+
+async def next_slice(db: AsyncSession, changes: Sequence[int]) -> RejudgedSlice | None:
+    """The next punches of the oldest of these changes. None when none of them is left, or where another import is just asking."""
     await db.execute(update(Rejudging).where(_OPEN, is_joined()).values(finished_at=func.now()))
-    oldest = select(Rejudging).where(_OPEN).order_by(Rejudging.id).limit(1).with_for_update(skip_locked=True)
+    these = (_OPEN, among(Rejudging.id, changes))
+    oldest = select(Rejudging).where(*these).order_by(Rejudging.id).limit(1).with_for_update(skip_locked=True)
     while change := await db.scalar(oldest):
         if found := await _found(db, change):
             return found

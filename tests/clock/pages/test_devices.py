@@ -1,17 +1,21 @@
 """The page `/clock_devices` and what is set there: who may, what it says before, and which punches are judged again."""
 
 import json
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import insert, select, text, update
 
+from app.clock.importing.batch import import_batch
 from app.clock.mirror import devices
 from app.clock.mirror.devices import DeviceChange
 from app.clock.models import Area, DailyTotal, Device
 from app.dates import day_words, local_time
 from app.db.session import Database
 from app.errors import Invalid, NotFound
+from tests.clock.mirror_store import FAR
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, outcomes, punch
 from tests.clock.resolved import ada_works, import_all
 from tests.conftest import Browser, SignIn
@@ -247,6 +251,34 @@ async def test_what_stands_is_not_judged_again(database: Database) -> None:
     await import_all(database)
     async with database.transaction() as db:
         assert {word for _, word in await outcomes(db)} == {"imported"}
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (partial(devices.set_direction, direction="in"), "only_one_punch"),
+        (partial(devices.set_kind, kind="access"), "access_terminal"),
+    ],
+    ids=["direction", "kind"],
+)
+async def test_what_is_just_judged_for_the_first_time_follows_a_change_too(
+    database: Database, change: Callable[..., Awaitable[DeviceChange]], word: str
+) -> None:
+    """An import has read what the terminal says, and has not committed yet."""
+    async with database.transaction() as db:
+        await connect(db)
+        await mirror_terminal(db, "T1")
+        await mirror_person(db, "100", await employ(db, "Ada"))
+        await punch(db, "100", "x 08:00")
+    async with database.transaction() as importing:
+        await import_batch(importing, ["100"], FAR)
+        async with database.transaction() as db:
+            assert await change(db, ALICE, "T1") == DeviceChange(changed=True)
+    async with database.transaction() as db:
+        assert await outcomes(db) == [("08:00", "no_direction")]
+    await import_all(database)
+    async with database.transaction() as db:
+        assert await outcomes(db) == [("08:00", word)]
 
 
 async def test_only_the_terminals_own_punches_are_judged_again(database: Database) -> None:

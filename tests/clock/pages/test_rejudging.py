@@ -24,7 +24,7 @@ async def changed(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     async with database.transaction() as db:
         await write_settings(db, SYSTEM, {"import_single_punches": "true"})
     async with database.transaction() as db:
-        part = await rejudging.next_slice(db)
+        part = await rejudging.next_slice(db, await rejudging.under_way(db))
         assert part is not None
         await rejudging.end_slice(db, part)
 

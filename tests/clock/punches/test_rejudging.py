@@ -1,6 +1,7 @@
 """Changes of rules and terminals: the request writes one row, and the import judges what they concern, slice by slice. No punch is written
 that keeps its outcome."""
 
+from contextlib import AsyncExitStack
 from datetime import date
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ from sqlalchemy import delete, func, insert, select, text, update
 
 from app.accounts.audit import SYSTEM
 from app.clock.importing import import_due
+from app.clock.importing.batch import import_batch
 from app.clock.mirror import devices
 from app.clock.models import Cursor, Device, OwnerChange, Punch, Rejudging
 from app.clock.punches import changes, rejudging
@@ -41,7 +43,7 @@ async def take_singles(database: Database, value: str = "true") -> None:
 
 async def slice_of(database: Database) -> RejudgedSlice | None:
     async with database.transaction() as db:
-        return await rejudging.next_slice(db)
+        return await rejudging.next_slice(db, await rejudging.under_way(db))
 
 
 async def judge(database: Database, part: RejudgedSlice | None) -> bool:
@@ -258,5 +260,33 @@ async def test_punches_that_wait_for_their_turn_are_known(database: Database) ->
 async def test_two_imports_at_once_share_no_slice(database: Database) -> None:
     await take_singles(database)
     async with database.transaction() as db:
-        assert await rejudging.next_slice(db)
+        assert await rejudging.next_slice(db, await rejudging.under_way(db))
         assert await slice_of(database) is None
+
+
+@pytest.mark.usefixtures("five_days")
+async def test_a_change_that_comes_meanwhile_reaches_what_another_import_just_judges(database: Database) -> None:
+    """A punch is mirrored while an import is at a change. Another import judges it, and has not committed when its terminal changes."""
+    async with database.transaction() as db:
+        await mirror_terminal(db, "T2")
+        await mirror_person(db, "200", await employ(db, "Bea"))
+    await take_singles(database)
+    slices = iter((True,))
+    async with AsyncExitStack() as stack:
+
+        async def meanwhile(done: int, of: int) -> bool:
+            if next(slices, False):
+                async with database.transaction() as db:
+                    await punch(db, "200", "x 2024-03-02 08:00", sn="T2")
+                importing = await stack.enter_async_context(database.transaction())
+                await import_batch(importing, ["200"], FAR)
+                async with database.transaction() as db:
+                    await devices.set_direction(db, SYSTEM, "T2", "in")
+            return True
+
+        await import_due.import_due(partial(database.transaction, "main"), now=FAR, progress=meanwhile)
+    async with database.transaction() as db:
+        assert await outcomes(db, "200") == [("08:00", "no_direction")]
+    await import_all(database)
+    async with database.transaction() as db:
+        assert await outcomes(db, "200") == [("08:00", "imported")]

@@ -126,7 +126,9 @@ class Place(Workplace):
 async def mark_as_before(database: Database) -> None:
     """A slice as a worker of the version before marks it. It dies before it judges it."""
     async with database.transaction() as db:
-        if await changes.what_holds_back(db) or not (part := await rejudging.next_slice(db)):
+        if await changes.what_holds_back(db) or not (
+            part := await rejudging.next_slice(db, await rejudging.under_way(db))
+        ):
             return
         change = (await db.execute(select(Rejudging).where(Rejudging.id == part.change_id))).scalar_one()
         change.reached_day, change.reached_at, change.reached_id = part.last
