@@ -49,7 +49,7 @@ WORKER_SILENT_AFTER = PACE.stale_after * 1.5
 LOOK = "problems_sweep"
 _AT_END = "jobs_at_end"
 _OPEN = text("status IN ('queued', 'running')")
-# Written out, not bound: otherwise PostgreSQL does not use the index on open jobs.
+# A literal, not a parameter: otherwise PostgreSQL does not use the index on open jobs.
 _IS_QUEUED: ColumnElement[bool] = literal_column("jobs.status = 'queued'", Boolean)
 _NOTIFY = text("SELECT pg_notify(:channel, '')")
 _REQUEST_AFTER = Direct("""

@@ -63,7 +63,7 @@ STILL_LOOSE = [
     "app.surveys.authoring.differences",
     "app.surveys.authoring.file_translations",
     "app.surveys.ledger.evidence",
-    "app.surveys.ledger.spoken",
+    "app.surveys.ledger.translated_answers",
     "app.surveys.ledger.verifying_keys",
     "app.surveys.pages.me.answers",
     "app.surveys.pages.prompt_form",

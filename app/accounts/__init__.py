@@ -1,1 +1,6 @@
-"""Who may: tenants, users, roles, permissions, second factors, sessions and tokens, policies, and the audit."""
+"""Who may: tenants, users, roles, permissions, second factors, sessions and tokens, policies, and the audit.
+
+accounts.py manages accounts, signing_in.py signs in, one_time_links.py makes links for passwords. roles.py knows the
+permissions, administrators.py guards against giving more than one has. audit.py records what was done, policies.py has
+the switches of a workspace.
+"""

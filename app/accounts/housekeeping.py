@@ -39,7 +39,7 @@ BUDGETS_KEPT = timedelta(minutes=2)
 # Rows that a transaction deletes: it takes some tens of milliseconds.
 SLICE = 5_000
 _NOW = func.now()
-# Written out, not bound: otherwise PostgreSQL does not use the index on ended jobs.
+# A literal, not a parameter: otherwise PostgreSQL does not use the index on ended jobs.
 JOB_IS_OVER = literal_column("jobs.status IN ('done', 'failed')", Boolean)
 # A table, and the condition for its expired rows.
 Over = tuple[type[Base], ColumnElement[bool]]

@@ -36,7 +36,8 @@ async def note(db: AsyncSession, moved: ProblemsMoved) -> None:
 
 
 async def spread(db: AsyncSession, people: Mapping[int, AlertReader], now: datetime) -> bool:
-    """Plans for each person what the oldest news mean, and removes these news. True while there may be more."""
+    """Plans the alerts of each person for the oldest news, and removes these news. Returns True while there may be
+    more."""
     loud = select(AlertNews).where(~AlertNews.quiet).order_by(AlertNews.id).limit(MOST_NEWS)
     found = (await db.scalars(loud)).all()
     for news in found:

@@ -116,7 +116,7 @@ async def _tell(parts: Parts, db: AsyncSession, due: _DueForPerson, now: datetim
         rows += await _tell_many(parts, db, DIGEST, digest)
     match timing.bundled(len(single), due.lately, now):
         case "hold", until:
-            # What is critical does not wait for the storm to end, unless it is one itself.
+            # Critical alerts do not wait for the storm to end, unless they are a storm themselves.
             critical = [one for one in single if one.alert.severity == "critical"]
             at_once = critical if len(critical) <= timing.STORM else []
             rows += [await _tell_one(parts, db, one) for one in at_once]

@@ -46,7 +46,8 @@ async def write_alert(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lette
 
 
 async def _missed(db: AsyncSession, mail: MailInTurn, user_id: int) -> None:
-    """The problem may open again before its closing is told. A mail about an earlier opening does not count for this one."""
+    """Notes that the mail about an opening was not sent. The problem may open again before its closing is told: a mail
+    about an earlier opening changes nothing about the new one."""
     await hold_name(db, "alerts")
     known = await waiting.of_problems(db, and_(Problem.id == mail.facts["problem"], ProblemAlert.user_id == user_id))
     now = datetime.now(UTC)

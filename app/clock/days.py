@@ -2,8 +2,9 @@
 
 A span is half-open: `until` is outside.
 
-Servers differ in how they read a filter: in UTC instead of the zone, or without its bounds. So what is asked for always reaches a day beyond what is then called read. Slices of one stretch follow each other
-without a gap, which makes up for any shift between them; only the outer ends of a stretch need that day.
+Servers differ in how they read a filter: in UTC instead of the zone, or without its bounds. So a run asks for one day
+more at each end than it then counts as read. Slices of one stretch follow each other without a gap, so a shift between
+them loses nothing: only the outer ends of a stretch need the extra day.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,18 +39,19 @@ class DaySpan:
 
 
 def asked_bounds(first: date, until: date | None) -> tuple[datetime, datetime | None]:
-    """The naive local times to ask with, for a server that may leave both bounds out. Whole seconds are all it knows."""
+    """The naive local times to ask with: a second before the first day, and midnight after the last one, because a
+    server may leave out rows at exactly the bounds. Servers know whole seconds only."""
     start = datetime.combine(first, time()) - timedelta(seconds=1)
     return start, datetime.combine(until, time()) if until is not None else None
 
 
 def live_first(today: date, horizon: date) -> date:
-    """The first day of the live window, which is open at the top."""
+    """The first day of the live window, which has no last day."""
     return max(today - LIVE_DAYS * DAY, min(horizon, today))
 
 
 def gaps(wanted: DaySpan, known: Iterable[DaySpan]) -> list[DaySpan]:
-    """What of `wanted` lies in none of `known`, oldest first."""
+    """The parts of `wanted` that no span of `known` covers, oldest first."""
     found, first = [], wanted.first
     for span in sorted(known):
         if span.first > first:

@@ -26,8 +26,8 @@ _NOT_THIS_ONE = (
     asyncpg.CrashShutdownError,
 )
 Connect = Callable[[], Awaitable[asyncpg.Connection]]
-# A server that has said nothing for so long keeps its turn, and the next one is asked beside it: its machine may be off. Only where no
-# more than one of them can be what is wanted; elsewhere the order decides.
+# When a server has not answered for so long, its machine may be off: the next one is asked too, and both may still
+# answer. Only when at most one of the servers can be the wanted one. Otherwise the order decides.
 HEAD_START_S = 1
 _ONE_FITS = ("primary", "read-write")
 _Turn = tuple[int, hosts.Wanted]
@@ -42,12 +42,14 @@ class _NoneFits(Exception):
 
 
 def connecting(url: str, *, wanted: hosts.Wanted = "primary", **options: Any) -> Connect:
-    """Connects to what the driver itself reads in the address: `sslmode`, `sslrootcert` and the like, as psycopg and psql read
-    them. SQLAlchemy would hand them on as arguments, which the driver refuses. Of several servers it asks the one first that it
-    found the last time. `wanted` holds when the address itself does not say it; the default is a server that takes changes.
+    """Connects to what the driver itself reads in the address: `sslmode`, `sslrootcert` and the like, as psycopg and
+    psql read them. SQLAlchemy would hand them on as arguments, which the driver refuses. Of several servers it first
+    asks the one that it used last. `wanted` is the kind of server to find, unless the address names one; the default is
+    a server that takes changes.
 
     Raises ConnectionError when no server can be reached, or none is of that kind. A refusal of PostgreSQL comes as its own
-    error."""
+    error.
+    """
     address, last = hosts.read(url), 0
     wanted = address.wanted or wanted
     options.setdefault("timeout", PATIENCE_S)
@@ -69,15 +71,15 @@ def connecting(url: str, *, wanted: hosts.Wanted = "primary", **options: Any) ->
 
 
 async def connect(url: str, **options: Any) -> asyncpg.Connection:
-    """The same, for one connection."""
+    """One connection, as `connecting` makes it. Raises the same errors."""
     return await connecting(url, **options)()
 
 
 async def _first(
     turns: Sequence[_Turn], ask: Callable[[_Turn], Coroutine[Any, Any, asyncpg.Connection]], head_start_s: float | None
 ) -> tuple[int, asyncpg.Connection]:
-    """The place and the connection of the first that is there: the next one's turn comes when all before it refused, or said nothing
-    for `head_start_s`. Raises _NoneFits."""
+    """The place and the connection of the first server that answers. The next one is asked when all before it refused,
+    or did not answer for `head_start_s` seconds. Raises _NoneFits."""
     asked: dict[asyncio.Task[asyncpg.Connection], _Turn] = {}
     met: list[tuple[int, Exception]] = []
     waiting = list(turns)

@@ -40,8 +40,8 @@ class Beginning(asyncpg.Connection):
 
 
 class Direct:
-    """A statement with `:names`, of at most one row. Where PostgreSQL can't tell the type of a value, name it: `CAST(:name AS
-    int)`.
+    """A statement with `:names` that returns at most one row. Where PostgreSQL can't know the type of a value, write
+    it: `CAST(:name AS int)`.
 
     `workspace.table` is the table in the schema that the call names, where the connection itself is in no workspace.
     """
@@ -57,9 +57,11 @@ class Direct:
 
 
 class Compiled:
-    """A statement of SQLAlchemy, compiled once. Values are as the driver takes them, those of rows as SQLAlchemy would give them.
+    """A statement of SQLAlchemy, compiled once. It takes values as the driver does, and returns rows with values as
+    SQLAlchemy gives them.
 
-    `with_lists`: it has `in_`, whose values are known now. Then each bindparam needs a value, which the call may replace."""
+    `with_lists`: it has `in_`, whose values are known now. Then each bindparam needs a value, which the call may replace.
+    """
 
     def __init__(self, statement: Select[Any] | Insert, *, with_lists: bool = False) -> None:
         compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": with_lists})
@@ -105,7 +107,8 @@ async def _asked(fetch: Callable[..., Any], connection: asyncpg.Connection, sql:
 
 
 def refuse_if_lost(connection: asyncpg.Connection, error: BaseException) -> None:
-    """The driver has errors of its own for a server that went away. This raises ConnectionError, which all callers know."""
+    """The driver raises errors of its own when the server went away. This raises ConnectionError, which all callers
+    know."""
     if isinstance(connection, Beginning):
         connection.refused_a_change |= refused_a_change(error)
     if connection.is_closed():

@@ -103,7 +103,8 @@ def note_failure(context: ExceptionContext) -> Exception | None:
         return None
     driver, error = _ours(context.connection.connection.driver_connection), context.original_exception
     driver.refused_a_change |= refused_a_change(error)
-    # The server said that it ends while nothing was asked of it. The driver, out of step, refused the next statement and closed.
+    # The server ended the connection while it was idle. The driver could not match that message to a statement: it
+    # refused the next one, and closed.
     if isinstance(error.__cause__, asyncpg.InternalClientError) and driver.is_closed():
         return ConnectionError("the database server ended the connection")
     return None

@@ -1,4 +1,5 @@
-"""Rows of a SELECT as plain named tuples: what a list shows hundreds of at once, without what the session does for each."""
+"""Rows of a SELECT as plain named tuples. For lists, which show hundreds of rows: the session would do more work for
+each."""
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence

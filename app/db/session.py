@@ -122,8 +122,8 @@ class Database:
     async def transaction(
         self, workspace: str = PLATFORM, in_turn: Callable[[], None] | None = None
     ) -> AsyncIterator[AsyncSession]:
-        """A transaction in `workspace`, with the shared tables behind it. `in_turn` is called when its turn has come: from then
-        on it waits only for the server."""
+        """A transaction in `workspace`, with the shared tables behind it. `in_turn` is called when the transaction has
+        its connection: after that it waits only for the server."""
         async with self.shares.place(workspace), self._begun(_path_of(workspace), in_turn) as session:
             session.info["workspace"] = workspace
             yield session
@@ -146,7 +146,7 @@ class Database:
     async def _begun(
         self, path: str | None, in_turn: Callable[[], None] | None = None, **options: Any
     ) -> AsyncIterator[AsyncSession]:
-        """An unused session costs little: direct statements do not go through it."""
+        """Makes a session in any case: direct statements do not go through it, and an unused one costs little."""
         async with self._place(in_turn), self.engine.connect() as held:
             if options:
                 await held.execution_options(**options)
@@ -297,8 +297,8 @@ def workspace_of(session: AsyncSession) -> str:
 
 def before_commit(session: AsyncSession, do: BeforeCommit) -> None:
     """Runs `do` as the last thing of the transaction; a rollback drops it. For a function that locks rows which other
-    transactions lock too. All transactions lock them last, together, and in the order of the functions' names, so two never wait
-    for each other in a ring."""
+    transactions lock too. All transactions lock them last, together, and in the order of the functions' names, so two
+    never deadlock."""
     insort(session.info["before_commit"], do, key=lambda one: (one.__module__, one.__qualname__))
 
 

@@ -26,7 +26,7 @@ LOCK_MS = 250
 CONCURRENT_LOCK_MS = 600_000
 PATIENCE_S = 60.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
-# Another session holds the lock, or both would wait for each other.
+# Another session holds the lock, or there is a deadlock.
 _LOCKED = frozenset({"55P03", "40P01"})
 _SET = text("SELECT set_config('search_path', :path, :local), set_config('lock_timeout', :lock, :local)")
 
@@ -97,7 +97,7 @@ class Bringing:
                     self._ended(schema)
 
     def _moved(self, schema: str) -> None:
-        """The next thing that holds it up is another lock, and gets a minute of its own."""
+        """After each step or slice the schema has a full minute again to wait for the next lock."""
         self._since.pop(schema, None)
         self._tries.pop(schema, None)
 

@@ -123,7 +123,7 @@ async def _sweep(db: AsyncSession) -> datetime:
     last = (await db.execute(asked.order_by(Job.id.desc()).limit(1))).one_or_none()
     if last is not None:
         asked_at = cast("datetime", last.created_at)
-        # What a worker of another version looked for says nothing of time.
+        # `opens_at` counts only when a worker of this version has looked since the last sweep was asked for.
         is_quiet = workspace != PLATFORM and not last.busy and last.looked_at is not None and last.looked_at >= asked_at
         next_at = max(
             asked_at + sweeps.EVERY, min(last.opens_at, asked_at + looking.IDLE_EVERY) if is_quiet else asked_at
@@ -135,7 +135,7 @@ async def _sweep(db: AsyncSession) -> datetime:
 
 
 async def _send_due_webhooks(db: AsyncSession) -> datetime | None:
-    """When the next one is due."""
+    """Asks for the job that sends webhooks when it is due. Returns when the next one is due."""
     if await tidying.is_due(db):
         await jobs.request_daily(db, tidying.JOB)
     return await _asked(db, noting.JOB, await next_due(db))

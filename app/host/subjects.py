@@ -1,7 +1,7 @@
 """What the subjects of the audit are called today, and which of them still have a page. Other modules add theirs (app.wiring).
 
-All of it are columns of the SELECT over the audit. So a page takes one statement for its rows and their names, and an export
-shows the same.
+They are columns of the SELECT over the audit. So a page reads its rows and their names with one statement, and an
+export shows the same.
 """
 
 from collections.abc import Iterable
@@ -36,9 +36,9 @@ from app.host.models import Application, AttendanceRecord, Employee, SavedView
 SubjectRows = Select[*tuple[Any, ...]]
 Ids = Select[int] | Select[int | None]
 _EMPLOYEE = AttendanceRecord.employee_id == Employee.id
-# By kind, a SELECT of (id), and where there are such: `name`, what it or its person is called; `user_id` and `employee_id` of the person
-# it is about; `there`, false once no page shows it; `workspace`, where one table holds those of all.
-# A kind that is not named here has no name and is always there.
+# For each kind a SELECT of its id and, if it has them: `name`, what the subject or its person is called; `user_id` and
+# `employee_id` of the person it is about; `there`, false when no page shows it any longer; `workspace`, when one table
+# holds the subjects of all workspaces. A kind that is not named here has no name, and a page always shows it.
 KINDS: dict[str, SubjectRows] = {
     "application": select(Application.id, Application.name).where(KEPT),
     "attendance": select(

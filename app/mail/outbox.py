@@ -79,7 +79,7 @@ async def post(parts: Parts, db: AsyncSession, mail: NewMail) -> bool:
 
 
 async def asked_since(db: AsyncSession, which: ColumnElement[bool], since: timedelta) -> int:
-    """How many mails of the condition `which` there were since then."""
+    """How many mails that meet the condition `which` were posted since then."""
     found = select(func.count()).where(which, OutgoingMail.created_at > datetime.now(UTC) - since)
     return await db.scalar(found) or 0
 

@@ -28,8 +28,8 @@ from app.secrets import SecretError
 # After this many, or after this time, the job asks for another one, so that others get their turn.
 MOST = 200
 TURN_S = 60
-# A mail whose server is slow takes no longer than a turn. But a server may read a whole message before it answers, and if we gave up on that
-# again and again, it would get the message each time: so each further attempt has as much time more.
+# How long the first attempt may take. Each further attempt may take as much longer: a slow server may read the whole
+# message before it answers, and if every attempt gave up after the same time, it would get the message again and again.
 ATTEMPT_S, LONGEST_S = TURN_S, 300
 # The longest time of one attempt, however slow the server is; after it the worker is taken for dead.
 LEASE = timedelta(minutes=15)
@@ -96,8 +96,9 @@ async def send_now(server: SmtpServer, message: "EmailMessage[str, str]", to: st
 
 
 async def _take(parts: Parts, workspace: str, writers: Writers, sender: str) -> _Taken | None:
-    """Takes the mail that waited longest, urgent ones first. It counts the attempt and sets the next one before the letter is
-    written and sent. For the worker may die, and a letter that can't be written must not block the others."""
+    """Takes the mail that waited longest, urgent ones first. It counts the attempt and sets the time of the next one
+    before the letter is written and sent: the worker may die, and a letter that can't be written must not block the
+    others."""
     async with parts.database.transaction(workspace) as db:
         row = await db.scalar(_due(workspace))
         if row is None:

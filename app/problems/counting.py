@@ -23,7 +23,8 @@ ON CONFLICT (workspace, kind) DO UPDATE SET open = excluded.open, snoozed = excl
 """)
 
 
-# Of a row of the counts, those to do now: without the ones that are put off still. Of most rows none is, and then nothing is unpacked.
+# How many problems of a row are to do now: the open ones without those that are still put off. Most rows have none of
+# those, and then nothing is unpacked.
 _SNOOZES = func.jsonb_each_text(ProblemCount.snoozed).table_valued("key", "value", name="snoozes")
 TO_DO: ColumnElement[int] = case(
     (ProblemCount.snoozed == {}, ProblemCount.open),

@@ -36,12 +36,14 @@ class RemedyAsked:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """An act that there is already. `needs` is the permission of that act, `also` what else it needs, and `do` carries it out: it raises what the act raises,
-    and returns the subjects that it changed where it may have left some, else None.
+    """An existing act that ends a problem. `needs` is the permission of that act, and `also` are further ones. `do`
+    carries it out, and raises what the act raises. It returns the subjects that it changed when it may have left some,
+    otherwise None.
 
-    `choices` are (value, label) where the person must choose; `many`: it is safe for many problems at once. `asks` is the question
-    before it, "" for none. `ways` gives the choices for one problem by its facts, where not all of them help with each, and others do.
-    `unchanged` says in a sentence what is so after it changed nothing; None where that can't be.
+    `choices` are (value, label) where the person must choose; `many`: it is safe for many problems at once. `asks` is
+    the question before it, "" for none. `ways` gives the choices for one problem by its facts, when these are not the
+    same for every problem of the kind. `unchanged` returns a sentence for a remedy that changed nothing; None when
+    every remedy of the kind changes something.
     """
 
     label: str
@@ -55,7 +57,7 @@ class Remedy:
     unchanged: Callable[[RemedyAsked], Awaitable[str]] | None = None
 
     def choices_for(self, facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-        """For one problem, the likeliest first."""
+        """The choices for one problem, the likeliest first."""
         return self.ways(facts) if self.ways else self.choices
 
     def label_for(self, facts: Mapping[str, Any]) -> str:
@@ -102,12 +104,12 @@ class ProblemKind:
 class FactSelect:
     """What is read for some kinds: a SELECT of `fact_columns`, over tables of the workspace and shared ones.
 
-    `few`: there are some dozens of rows at most, and each is judged at every look; so time alone may open and close these problems.
-    Of others, only rows that say something else than the stored problem are judged: what time changes must be in its WHERE, and its
-    rows must be those of problems alone.
+    `few`: there are some dozens of rows at most. Each look judges all of them, so time alone may open and close their
+    problems. When it is false, a look judges only rows that differ from the stored problem. Then each row must be a
+    problem, and a condition on time must be in its WHERE.
 
-    `mark`: where there may be thousands of rows, the SQL of a number that is the same as long as all rows are, by what is compared with
-    the stored problems. It costs less than comparing them.
+    `mark`, for a SELECT of thousands of rows: the SQL of a number that stays the same as long as nothing changes in the
+    rows that is compared with the stored problems. To compute it costs less than to compare the rows.
     """
 
     kinds: frozenset[str]
@@ -122,8 +124,9 @@ class FactSelect:
 
 @dataclass(frozen=True, slots=True)
 class ProblemSource:
-    """What a module brings. `by_time` is true in a workspace where time alone may open a problem of a FactSelect that is not `few` within
-    an hour; None: it never does. Of those that are `few`, a look itself finds out when (app.problems.looking)."""
+    """The problems that a module brings. `by_time` concerns selects that are not `few`: it is true in a workspace where
+    time alone may open one of their problems within an hour; None when it never does. For selects that are `few`, a
+    look itself finds out when (app.problems.looking)."""
 
     kinds: tuple[ProblemKind, ...]
     facts: tuple[FactSelect, ...] = ()
@@ -199,7 +202,7 @@ def visible(permissions: Collection[str], workspace: str, policies: Mapping[str,
 
 
 def shown(workspace: str, policies: Mapping[str, Any]) -> tuple[str, ...]:
-    """The kinds that there are in a workspace with these policies: those of a module that is switched off are not."""
+    """The kinds that exist in a workspace with these policies: without those of modules that are switched off."""
     return tuple(
         one.name
         for one in kinds().values()

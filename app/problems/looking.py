@@ -43,11 +43,11 @@ _STORED = (
 
 
 async def look(db: AsyncSession, wanted: Collection[str] | None = None) -> bool:
-    """Looks for all kinds, or for those `wanted`, in the transaction's workspace, with what the transaction itself has written. Kept
-    counts of days that it notes only as it ends follow with the next sweep.
+    """Looks for all kinds, or for those `wanted`, in the transaction's workspace. It sees what the transaction itself
+    has written, but not the counts of days that are noted when the transaction ends: the next sweep sees those.
 
-    It never waits: where another transaction is writing problems, it asks for a sweep instead and returns False. Kinds of a module that
-    is switched off are not looked for, and end.
+    It never waits: while another transaction writes problems, it asks for a sweep and returns False. It does not look
+    for kinds of a module that is switched off, and closes their problems.
     """
     await db.flush()
     chosen = _chosen(db, wanted)
@@ -86,8 +86,8 @@ async def look_soon(db: AsyncSession) -> None:
 
 
 async def tell(db: AsyncSession, of: Collection[str], findings: Iterable[Finding]) -> None:
-    """For kinds that a job finds by other means than a SELECT: `findings` are all that there are of these kinds in the workspace
-    now."""
+    """For kinds that a job finds by other means than a SELECT. `findings` must be all findings of these kinds in the
+    workspace."""
     await storing.wait_for_turn(db)
     begun = (await db.execute(_begin(()), {"workspace": workspace_of(db)})).one()
     columns = [getattr(Problem, name) for name in _STORED]
@@ -99,8 +99,8 @@ async def tell(db: AsyncSession, of: Collection[str], findings: Iterable[Finding
 
 @cache
 def _begin(marked: tuple[FactSelect, ...]) -> TextClause:
-    """With marks it is of a look at all kinds, in a transaction of its own: the long statement that follows is planned once for each
-    connection, and not each time."""
+    """A look with marks looks for all kinds, in a transaction of its own. Then the long statement that follows is
+    planned once for each connection, and not each time."""
     with_marks = (
         f", {marks.columns(marked)}, set_config('plan_cache_mode', 'force_generic_plan', true)" if marked else ""
     )
@@ -121,8 +121,9 @@ def _chosen(db: AsyncSession, wanted: Collection[str] | None) -> tuple[FactSelec
 
 
 async def _without_off(db: AsyncSession, looked_for: Sequence[str] | None, on: frozenset[str]) -> Sequence[str] | None:
-    """The kinds that were looked for before. Those of a module that was switched off since end here: once it is on, they are looked for as
-    if for the first time. What was dismissed stays so."""
+    """Returns the kinds of earlier looks, without those of modules that were switched off since. The open problems of
+    those close here. When the module is switched on again, the next look for them counts as the first one. Dismissed
+    problems stay dismissed."""
     off = {*(looked_for or ())} & kinds().keys() - on
     if not off or looked_for is None:
         return looked_for
@@ -144,10 +145,12 @@ async def _different(
 
 @cache
 def _statement(selects: tuple[FactSelect, ...], scope: frozenset[str], to_mark: tuple[FactSelect, ...]) -> Compiled:
-    """Facts beside the problem that stands for them: those that differ from it, those that are few, and those without one; and problems
-    without a fact. Problems of a kind that this version does not know are left alone: during an update another worker finds them.
+    """The statement of a look. Its rows are facts with the problem that stands for them, if they differ, if there is
+    none, or if the select is `few`; and problems without a fact. It leaves out problems of kinds that this version does
+    not know: during an update a worker of the other version finds them.
 
-    Each row has the marks `to_mark`; when there are any and nothing differs, they stand in a row alone."""
+    Each row also has the marks `to_mark`. When nothing differs, one row has the marks alone.
+    """
     parts = [one.select.add_columns(literal(one.few).label("few")) for one in selects]
     found = (union_all(*parts) if len(parts) > 1 else parts[0]).cte("found")
     stands = Problem.stands, Problem.kind.in_(sorted(scope))
@@ -181,7 +184,7 @@ def _judged(rows: Iterable[Any], now: datetime) -> tuple[list[Finding], list[Kno
 
 
 def opens_at(rows: Iterable[Any], now: datetime) -> datetime:
-    """Before it, time alone makes no problem of a fact that is none now."""
+    """The earliest instant at which time alone can make a problem of a fact that is no problem now."""
     silent = [row for row in rows if row.found_kind is not None and not _detected(row, now)]
     if not silent:
         return now + IDLE_EVERY
@@ -230,8 +233,8 @@ async def _note_kinds(db: AsyncSession, names: frozenset[str], before: Sequence[
 
 
 async def _tidy(db: AsyncSession) -> None:
-    """Closes problems of kinds that no version here knows, counts all once more, since a version before leaves a part of the counts as it
-    was, and removes what closed long ago. Where much is left, the next sweep continues."""
+    """Closes problems of kinds that no version knows, and removes those that closed long ago; SLICE of each at most,
+    the next sweep continues. Counts all kinds again, because an earlier version does not keep all counts."""
     unknown = select(Problem.id).where(
         Problem.closed_at.is_(None), Problem.kind.not_in(sorted(kinds())), Problem.opened_at < func.now() - UNKNOWN_KEPT
     )

@@ -79,8 +79,8 @@ async def left_lately(db: AsyncSession, keys: Iterable[Key]) -> Sequence[KnownPr
 
 
 async def carry_out(db: AsyncSession, merged: Merged, *, quiet: Collection[str] = ()) -> None:
-    """Writes what was merged, something at least, and tells the listeners. Problems of the kinds `quiet` that open are told as a sum. The caller
-    holds the lock."""
+    """Writes a merge that changes something, and tells the listeners. Problems of the kinds `quiet` that open are told
+    as a sum. The caller holds the lock."""
     opened = [*await _moved(db, _OPEN, [_row(one) for one in merged.opening])]
     opened += await _moved(db, _OPEN_AGAIN, [_renewed(one) for one in merged.opening_again], again=True)
     if merged.changing:

@@ -1,6 +1,7 @@
-"""Finds a worker that is alive and makes no look for problems of the platform, by what is stored.
+"""Finds out from stored times if a worker that is alive also makes the sweeps for the platform.
 
-Asked by web processes, which are there when no worker is: `muster_workers` and the heartbeats say that one is alive, and no more.
+Web processes ask this, because they run even when no worker does. `muster_workers` and the heartbeats only say that one
+is alive.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ EVERY = timedelta(minutes=5)
 # Three of them were due by then.
 LATE_AFTER = 3 * EVERY
 _IS_ALIVE = WorkerHeartbeat.seen_at > func.now() - WORKER_SILENT_AFTER
-# Written out, not bound: else the index on sweeps does not serve.
+# A literal, not a parameter: otherwise PostgreSQL does not use the index on sweeps.
 IS_SWEEP: ColumnElement[bool] = literal_column(f"jobs.name = '{looking.JOB}'", Boolean)
 _IS_OURS = IS_SWEEP & (Job.workspace == PLATFORM)
 
@@ -38,8 +39,8 @@ class WorkerStanding:
 
 
 def waits_since() -> ScalarSelect[Any]:
-    """When the next sweep of the platform was due: after the last one, or after the worker started that is alive for longest. Null without
-    a worker, and while one is made."""
+    """When the next sweep of the platform was due: EVERY after the last one, or after the start of the worker that has
+    been alive longest. Null without a worker, and while a sweep is under way."""
     last = select(func.max(Job.finished_at)).where(_IS_OURS, Job.status == "done").scalar_subquery()
     started = select(func.min(WorkerHeartbeat.started_at)).where(_IS_ALIVE).scalar_subquery()
     running = exists().where(_IS_OURS, Job.status == "running", Job.started_at > func.now() - LATE_AFTER)

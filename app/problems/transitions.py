@@ -86,8 +86,9 @@ class Merged:
 def merge(
     findings: Iterable[Finding], standing: Iterable[KnownProblem], left: Iterable[KnownProblem], now: datetime
 ) -> Merged:
-    """`standing` are the problems that stand of the kinds that were looked for, less those of which it is known that nothing changed;
-    `left` those that left lately, of subjects for which something was found. Of several findings for one subject the first counts."""
+    """`standing` are the problems that stand, of the kinds that were looked for; problems that are known to be
+    unchanged may be missing. `left` are problems that ceased to stand lately, of subjects for which something was
+    found. Of several findings for one subject the first one counts."""
     merged = Merged([], [], [], [], [], [])
     by_key: dict[Key, Finding] = {}
     for finding in findings:

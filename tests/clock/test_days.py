@@ -20,9 +20,9 @@ from app.clock.days import (
     slice_until,
 )
 from app.clock.figures.completeness import judge
-from app.clock.figures.thresholds import is_silent
 from app.clock.mirror.cursors import WalkPosition, known_spans, live_reach
 from app.clock.models import Cursor
+from app.clock.problems.silence import is_silent
 from app.clock.settings import ClockSettings
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -1,4 +1,5 @@
-"""`GET /api/v1/attendance`: attendance records, where `host_attendance_id` of a punch leads. Scope `attendance:read`.
+"""`GET /api/v1/attendance`: attendance records. `host_attendance_id` of a punch is the id of one. Scope
+`attendance:read`.
 
 With `updated_since` the answer also has records that were deleted (`deleted: true`), records of people whose name or department
 changed, and records of days that were locked or opened since. So a program that follows the list misses nothing. Filters by
@@ -102,8 +103,8 @@ async def attendance(ctx: NamedDependency[Context]) -> Response[bytes]:
 
 
 def _refuse_to_follow_a_part(asked: AttendanceQuery) -> None:
-    """Days may narrow what is followed. Raises Invalid for a filter that a record leaves when a person decides on it, or when its
-    employee moves."""
+    """Raises Invalid for a filter by person, department or status together with `updated_since`. A range of days is
+    allowed: a record never leaves it."""
     parts = {"employee": asked.employee, "department": asked.department, "status": asked.status}
     given = [name for name, value in parts.items() if value is not None]
     if asked.updated_since and given:

@@ -22,8 +22,8 @@ PUNCHES = ApiList("transactions", {"local_date": date, "punched_at_utc": Moment,
 
 
 async def page_of_punches(db: AsyncSession, asked: Paged, wanted: PunchFilter) -> tuple[Rows, Meta]:
-    """Reads renamed people together with the rows, after the instant to follow from. A name that changes in between is in this
-    answer and in the next."""
+    """The instant from which the client continues is read before the renamed people and the rows. So a name that
+    changes in between is in this answer and in the next."""
 
     async def numbered(page: int) -> tuple[Rows, int]:
         found = await queries.punch_page(db, await _with_renamed(db, wanted), page=page, per_page=asked.per_page)

@@ -129,7 +129,7 @@ class Summary(msgspec.Struct):
     to: Day
     days: Annotated[list[DayRow], msgspec.Meta(max_length=MOST_DAYS + 1)]
     totals: DayTotals
-    # The instant of which the figures of a replica are; None when they are of now.
+    # When a replica gave the figures: the instant that they show. None when they show now.
     as_of: Instant | None
 
 

@@ -1,4 +1,4 @@
-"""What an operator and the match pass do to bindings: every line of the transition table is a verb here, with history and audit.
+"""What an operator and the match pass do to bindings: one verb for each act, with history and audit.
 
 What each state means: docs/glossary.md, "Binding states". The decision order is in matching.py (pure), rows are read and written
 in bindings/rows.py. Verbs take ids of mirrored people (`clock_employees`). They skip people whose state does not allow the act;
@@ -60,7 +60,8 @@ class MatchResult:
 
 
 async def match_all(db: AsyncSession) -> MatchResult:
-    """The automatic pass over every code. A second one changes nothing. Its trace is the binding history, not the audit."""
+    """The automatic pass over every code. A second one changes nothing. It is noted in the binding history, not in the
+    audit."""
     await binding_rows.hold(db)
     await binding_rows.make_missing(db)
     return await _match(db)
@@ -81,7 +82,7 @@ async def _match(db: AsyncSession) -> MatchResult:
 
 
 async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_employee_id: int) -> None:
-    """Links a code to a host employee by a person's word; re-binds one that is bound.
+    """Links a code to a host employee because a person says so. A code that is bound already gets the new employee.
 
     Raises NotFound for an unknown code or person, Conflict for an ignored code, a deleted person, or the same link again.
     """

@@ -1,4 +1,5 @@
-"""Bindings as rows: read for a decision, written with their history, and the punches that a change of link has judged again.
+"""Bindings as rows: read for a decision, and written with their history. After a change of owner their punches are
+marked, to be judged again.
 
 No rule lives here: what an operator may do is in bindings/actions.py, what a pass decides in matching.py. All writers of bindings
 hold one lock of the workspace, so that a pass never overwrites what a person decided while it ran.
@@ -170,7 +171,8 @@ async def id_numbers(db: AsyncSession) -> tuple[list[str], bool]:
 
 
 async def write(db: AsyncSession, by: str, changes: Sequence[BindingTransition]) -> None:
-    """Writes bindings and their history, and has the punches judged again whose owner changed. `by` is who decided."""
+    """Writes bindings and their history, and marks the punches whose owner changed, to be judged again. `by` is who
+    decided."""
     if not changes:
         return
     given = {"rows": msgspec.json.encode([_row(change) for change in changes]).decode(), "by": by}

@@ -1,9 +1,9 @@
 """Undoes what a code's punches made: takes their records back, or moves them to the employee whom the code has now.
 
-It belongs to the act that ends or changes the link, in the same transaction. Beyond `long_acts.INLINE_LIMIT` records a job
-follows. When the codes have very many punches, the job also finds the records, so the cost of the request does not grow. One
-statement here says which records stay, and why: it runs before the act for the question, and under the employees' locks for each
-slice. Binding itself is in bindings/actions.py.
+It belongs to the act that ends or changes the link, in the same transaction. Beyond `long_acts.INLINE_LIMIT` records a
+job follows. When the codes have very many punches, the job also finds the records, so the cost of the request does not
+grow. One statement says which records stay, and why. It runs before the act, for the question; and in each slice, after
+the employees are locked. Binding itself is in bindings/actions.py.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -105,8 +105,8 @@ _FORETELL = text(f"WITH meant AS ({_MEANT}), {_WHY_LEFT} SELECT why, count(*) FR
 
 @dataclass(frozen=True, slots=True)
 class Undoable:
-    """How many records could be undone, None, and how many would be left, by the reason. Not known where they are too many to look at
-    each in a request."""
+    """How many records could be undone (under the key None), and how many would be left, by the reason. Not known where
+    there are too many to look at in a request."""
 
     why: Mapping[str | None, int]
     is_known: bool = True
@@ -160,8 +160,8 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
 
 
 async def _note(db: AsyncSession, actor: Actor, undo: Undo, codes: list[str], target: int | None) -> LongActWork:
-    """When the records are few, it locks the people concerned before it marks a punch, as the import does. Otherwise the two
-    could wait for each other."""
+    """When the records are few, it locks the people concerned before it marks a punch, as the import does. Otherwise
+    the two could deadlock."""
     if await _are_many(db, codes):
         last = await db.scalar(select(func.max(AttendanceRecord.id))) or 0
         return await long_acts.note_unnamed(db, actor, undo, last, emp_codes=codes, host_employee_id=target)

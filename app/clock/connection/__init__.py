@@ -1,2 +1,6 @@
-"""The one saved server: save, test, pause and unlock; the session that all workers share, and the lock after refused passwords;
-the lease of a run, the log of calls, and schedules read on demand."""
+"""The one saved server: the connection itself, the session that all workers share, the lease of a run, the log of
+calls, and schedules read on demand.
+
+saved.py saves, tests, pauses and unlocks the connection. shared_session.py keeps the session, and locks the connection
+after refused passwords. lease.py says which worker may write.
+"""

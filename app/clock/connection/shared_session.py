@@ -94,7 +94,7 @@ class SharedSession:
             yield
 
     async def load(self) -> ClockSession | None:
-        """Also None when the tokens cannot be opened: this only costs a sign-in."""
+        """None when there is no session, or when no key opens its tokens. Then the caller signs in again."""
         async with self._database.transaction(self._workspace) as db:
             held = await self._held(db) or await self._adopted(db)
         if held is None or held.tokens is None:

@@ -19,7 +19,8 @@ LATE = ("Within a minute", "Within 5 minutes", "Within an hour", "Within a day",
 
 
 class Lateness(NamedTuple):
-    """Punches that took so long to arrive; percent of those whose upload time is known."""
+    """How many punches took as long to arrive as `label` says, and their percent of all punches with a known upload
+    time. None for those without one."""
 
     label: str
     punches: int
@@ -28,8 +29,8 @@ class Lateness(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`hours`: (ISO weekday, hour) → punches. `late`: how late they were; `late_before` the same of the days before, where they were
-    asked for."""
+    """`hours`: (ISO weekday, hour) → punches. `late`: how late they arrived; `late_before`: how late those of the days
+    before did, if they were asked for."""
 
     hours: dict[tuple[int, int], int]
     late: list[Lateness]
@@ -51,15 +52,16 @@ def lateness(found: dict[int, int]) -> list[Lateness]:
 
 
 async def by_terminal(db: AsyncSession, pair: PeriodPair) -> Sequence[Row[Any]]:
-    """key (serial, "" where the server named none), name, total and imported of the shown days, and total of the whole ones and of
-    their counterparts (`now`, `before`); the busiest first."""
+    """Rows of: key (the serial number, "" where the server named none), name, total and imported of the shown days,
+    `now` and `before` (the total of the days that are over, and of the days that they are compared with). The busiest
+    terminal first."""
     named = _counted("terminal", func.coalesce(Device.alias, DailyTotal.key), pair)
     rows: Sequence[Row[Any]] = (await db.execute(named.outerjoin(Device, Device.sn == DailyTotal.key))).all()
     return rows
 
 
 async def by_department(db: AsyncSession, pair: PeriodPair) -> Sequence[Row[Any]]:
-    """The same by department; key is its code, "" for people without one."""
+    """Rows as of `by_terminal`, by department: key is its code, "" for people without one."""
     named = _counted("department", func.coalesce(Department.name, DailyTotal.key), pair)
     rows: Sequence[Row[Any]] = (await db.execute(named.outerjoin(Department, Department.code == DailyTotal.key))).all()
     return rows

@@ -1,4 +1,4 @@
-"""How many punches the server counts for a terminal that are not here."""
+"""How many punches of a terminal the server counts, and Muster does not have."""
 
 from typing import Any
 
@@ -20,7 +20,8 @@ MIRRORED_SQL = (
 
 
 def backlog(row: Any) -> int | None:
-    """How many punches the server counts for the terminal that are not here; None when the server gives no number."""
+    """How many punches of the terminal the server counts, and Muster does not have; None when the server gives no
+    number."""
     if row.transaction_count is None or row.absent_since is not None:
         return None
     return max(0, int(row.transaction_count) - int(row.mirrored))

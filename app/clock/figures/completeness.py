@@ -47,7 +47,8 @@ def judge(
     zone: ZoneInfo,
     now: datetime,
 ) -> tuple[datetime | None, str | None]:
-    """The same from what was read: cursors of punches, and terminals with the instant since when they are offline. Pure."""
+    """What `complete_up_to` returns, from the cursors of punches, and from terminals with the instant since when they
+    are offline. Pure."""
     live = next((row for row in rows if row.kind == cursors.LIVE), None)
     if live is None or live.covered_until is None:
         return None, "Nothing was read yet."

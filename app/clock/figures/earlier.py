@@ -1,4 +1,5 @@
-"""True when the punches of the days before a period are known in full, so that a period may be compared with them. Reads only."""
+"""The figures of the days before a period, and what is missing of them: a period is compared only with days that were
+read in full. Reads only."""
 
 from collections.abc import Sequence
 from datetime import date

@@ -50,14 +50,15 @@ _EACH = """
     WHERE {these}.{name} IS NOT NULL
 """
 _WITHIN = "t.local_date BETWEEN :first AND :last AND t.gone_at_utc IS NULL"
-# An instant lies near its local date in every zone, so the index on people and instants serves.
+# An instant lies near its local date in every zone, so these bounds let PostgreSQL use the index on people and
+# instants.
 _NEAR = f"""t.punched_at_utc >= CAST(:first AS date) - interval '{CLOCKS_APART.days} days'
     AND t.punched_at_utc < CAST(:last AS date) + interval '{(CLOCKS_APART + DAY).days} days'"""
 # Instants that belong to these days in every zone. A person with such a punch is found without a look at the days around.
 _INNER = f"""t.punched_at_utc >= CAST(:first AS date) + interval '{(CLOCKS_APART + DAY).days} days'
     AND t.punched_at_utc < CAST(:last AS date) - interval '{CLOCKS_APART.days} days'"""
-# The first instant, not EXISTS: its order is what the index has. For EXISTS, PostgreSQL with its own `random_page_cost` of 4 expects
-# to meet any punch of a person soon, and reads the table.
+# Asks for the first instant in place of EXISTS, because the index has that order. For EXISTS, PostgreSQL with its
+# default `random_page_cost` of 4 expects to find a punch of the person soon, and reads the table.
 _PUNCHED = f"""(SELECT min(t.punched_at_utc) FROM clock_transactions t
     WHERE t.emp_code = people.emp_code AND {_WITHIN} AND {{near}}) IS NOT NULL"""
 _SEEN = text(

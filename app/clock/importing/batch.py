@@ -67,8 +67,9 @@ async def import_batch(
     owners: Owners | None = None,
     instants: Mapping[str, Sequence[datetime]] | None = None,
 ) -> ImportCounts:
-    """Judges what is due of these codes and writes what it comes to; with `instants` the punches at these, marked or not. `newer` are
-    punches above `newest_found`. Not complete where a change holds the import back. Raises OwnersChangedError."""
+    """Judges the due punches of these codes and writes the result; with `instants` the punches at these instants,
+    marked or not. `newer` counts punches with an id above `newest_found`. The result is not complete where a change
+    holds the import back. Raises OwnersChangedError."""
     result = ImportCounts()
     creates: list[CreateRecord] = []
     judgements: list[tuple[Facts, Judgement, dict[int, int]]] = []
@@ -84,7 +85,8 @@ async def import_batch(
             await import_rows.update_record(db, update.record_id, _hours(update), update.workday)
         result.add(_counted(judgement, newest_found))
     ids = await import_rows.create_records(db, [_new(one) for one in creates])
-    # What is due keeps its mark until the days before it are read. What was asked for has none yet.
+    # A due punch keeps its mark until the days before it are read. A punch that was asked for by its instant has no
+    # mark yet.
     unread = [] if instants is None else [one for _, judged, _ in judgements for one in judged.unjudged]
     await _store(db, judgements, ids, unread)
     changed = [*ids, *(update.record_id for _, judgement, _ in judgements for update in judgement.updates)]
@@ -93,8 +95,8 @@ async def import_batch(
 
 
 async def hold_owners(db: AsyncSession, codes: Sequence[str]) -> Owners | None:
-    """Locks the employees behind the codes before a punch is marked, as the import does. Otherwise the two could wait for each
-    other. None when a binding changed meanwhile."""
+    """Locks the employees behind the codes before a punch is marked, as the import does. Otherwise the two could
+    deadlock. Returns None when a binding changed meanwhile."""
     try:
         return await held_owners(db, codes)
     except OwnersChangedError:
@@ -104,7 +106,8 @@ async def hold_owners(db: AsyncSession, codes: Sequence[str]) -> Owners | None:
 async def import_now(
     db: AsyncSession, codes: Sequence[str], punch_ids: Sequence[int], owners: Owners | None = None
 ) -> dict[str, int] | None:
-    """What the punches became, or None when the queued import does it. `owners` are those of `hold_owners`."""
+    """The new outcomes of the punches, or None when the queued import judges them. `owners` is what `hold_owners`
+    returned."""
     now = await database_time(db)
     if not await changes.may_judge(db):
         return None

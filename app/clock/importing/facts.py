@@ -26,7 +26,8 @@ from app.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A case as it was read, with the codes that it is about and the mark that each of its punches bore, by the punch's id."""
+    """A case as it was read, with the codes that it is about. `judge_at` is the mark that each of its punches had, by
+    the punch's id."""
 
     case: Case
     codes: tuple[str, ...]
@@ -68,11 +69,11 @@ class Surroundings:
         return self.case.records
 
     def judged(self) -> Judgement:
-        """What the import would make of it now."""
+        """What the import would make of the punch now."""
         return judge(self.case)
 
     def judged_after_retry(self) -> Judgement:
-        """What it would make of it once a person has asked again."""
+        """What the import would make of the punch after a *Retry*."""
         again = replace(self.punch, retry=True)
         return judge(
             replace(self.case, punches=[again if one.id == self.punch_id else one for one in self.case.punches])
@@ -90,7 +91,7 @@ async def around(db: AsyncSession, punch_id: int, now: datetime) -> Surroundings
 
 
 async def around_in(db: AsyncSession, world: World, punch_id: int, now: datetime) -> Surroundings:
-    """The same for many punches, which share a world."""
+    """As `around`, for a caller that asks about many punches and has read their common `world`."""
     found = await around_all(db, world, [punch_id], now)
     if punch_id not in found:
         raise NotFound("There is no such punch.")
@@ -126,8 +127,8 @@ async def read_linked(db: AsyncSession, facts: Facts) -> list[PairingPunch]:
 async def near(
     db: AsyncSession, world: World, owners: Owners, instants: Mapping[str, Sequence[datetime]], now: datetime
 ) -> list[Facts]:
-    """What surrounds the punches of these codes at these instants: enough that judging the part gives what judging everything
-    would."""
+    """What surrounds the punches of these codes at these instants: enough that judging this part gives the same as
+    judging everything."""
     changed = await _changed(db, owners, instants, world)
     found: list[Facts] = []
     while changed:
@@ -146,7 +147,7 @@ async def over(
 
 
 class _Reading(NamedTuple):
-    """What is to be read because of punches that `changed`."""
+    """What must be read because punches changed at the instants `changed`."""
 
     owned: OwnedCodes
     changed: TimeSpan

@@ -68,7 +68,7 @@ async def import_due(
     try:
         total = await _import_all(open_transaction, now, progress)
     except Exception:
-        # Where the database is away, this fails too: the reader needs the first error.
+        # When the database can't be reached, this fails too. The caller needs the first error.
         with suppress(Exception):
             await _ask_for_look(open_transaction)
         raise
@@ -83,7 +83,8 @@ async def _ask_for_look(open_transaction: Open) -> None:
 
 async def _import_all(open_transaction: Open, now: datetime | None, progress: Progress | None) -> ImportCounts:
     while await _with_retries(open_transaction, rezoning.rewrite_slice, given_up=False):
-        # Otherwise days that punches left or reached would be counted from the punches until the last slice.
+        # Counts the changed days after each slice. Otherwise pages would count them from the punches until the last
+        # slice is done.
         await daily_totals.roll_up_in(open_transaction)
     while await _with_retries(open_transaction, rebinding.mark_slice, given_up=False):
         pass
@@ -95,7 +96,7 @@ async def _import_all(open_transaction: Open, now: datetime | None, progress: Pr
     next_slice = partial(_next_slice, begun=begun)
     while total.complete and (part := await _with_retries(open_transaction, next_slice, None)):
         judged = await _judge_slice(open_transaction, part, now, progress)
-        # As above. A slice is done with its days, except for the last one.
+        # Here, too. The next slice changes only the last of these days again.
         await daily_totals.roll_up_in(open_transaction)
         total.add(judged)
         total.complete = judged.complete
@@ -118,8 +119,8 @@ async def _judge_slice(
 async def import_marked(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None, newest_found: int = 0
 ) -> ImportCounts:
-    """Judges only what is due, and nothing while a change of zone is under way. What became of punches above the id
-    `newest_found` is counted in `newer` as well. Otherwise as `import_due`."""
+    """Judges only what is due, and nothing while a change of zone is under way. Outcomes of punches with an id above
+    `newest_found` are counted in `newer` as well. For `progress` and errors see `import_due`."""
     at = now or datetime.now(UTC)
     async with open_transaction() as db:
         if await changes.what_holds_back(db):
@@ -201,7 +202,7 @@ class _Work:
         return self.total
 
     async def _judge_some(self, batches: Iterator[tuple[Sequence[str], int]], batch: Batch) -> None:
-        """Whatever batch is next, until none is left or the import is stopped."""
+        """Judges one batch after the other, until none is left or the import is stopped."""
         for codes, waiting in batches:
             if not self.total.complete:
                 return

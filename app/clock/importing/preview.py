@@ -1,7 +1,7 @@
 """What other import rules would make of the last 30 days: judges them twice and compares. Reads only; nothing is written.
 
-The rules are app.clock.pairing.judge's, the reading is import_rows'. The time is bounded, and the answer says what was not looked
-at.
+It judges with app.clock.pairing.judge, and reads with importing/facts.py, as the import does. Its time is limited, and
+the answer says what was not looked at.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from app.db.days import midnight
 
 DAYS = 30
 SECONDS = 4.0
-# Between two looks at the time, unless one person has more.
+# So many punches are judged before the next look at the clock. A person with more punches is judged alone.
 MOST_PUNCHES = 3_000
 _CODES = (
     select(Punch.emp_code, func.count().label("punches"))

@@ -76,8 +76,8 @@ _SETTLED = f"""settled_at_utc = CASE
         settled_by = CASE WHEN {_SAME} THEN t.settled_by END,
         settled_note = CASE WHEN {_SAME} THEN t.settled_note END,
         covered_by_id = v.covered_by"""
-# A mark that was set since we read must survive: it says that the facts have changed. Batches that run at once note their days in
-# one order, so that they never wait for each other in a ring.
+# A mark that was set since we read must survive: it says that the facts have changed. All batches note their days in
+# one order, so that two at the same time never deadlock.
 _STORE = f"""
 WITH stored AS (
     UPDATE clock_transactions t SET
@@ -283,7 +283,7 @@ async def locked_days(db: AsyncSession, days: Collection[date]) -> set[date]:
 
 
 async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list[int]:
-    """The new records' ids; what was written is remembered, so that a person's correction is seen later."""
+    """Returns the ids of the new records. Notes what was written, so that a person's correction is recognized later."""
     ids = await imported.create_records(db, records)
     rows = [
         (record_id, one.hours.clock_in, one.hours.clock_out, _ranges(one.hours))
@@ -300,8 +300,8 @@ async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday:
 
 
 async def hold_punches(db: AsyncSession, ids: Sequence[int]) -> None:
-    """Locks these punches in one order, so that imports of unbound punches never wait for each other in a
-    ring; those of employees are held by their attendance."""
+    """Locks these punches in one order, so that two imports of unbound punches never deadlock. Punches of employees
+    need no lock of their own: the import holds their attendance."""
     if ids:
         await driver(db).execute(_HOLD, ids)
 

@@ -1,8 +1,8 @@
-"""Punches of unbound codes, settled in the database: a first sync may bring a million of them, and reading each only to
-say "Not bound" costs more than mirroring it.
+"""Punches of unbound codes, judged inside the database: a first sync may bring a million of them, and to read each one
+only to say "Not bound" costs more than to mirror it.
 
-What decides is line 3 of the order of decisions, for punches to which no line before it applies. Whatever has a past (a record,
-or the memory of one) or a condition of its own goes through the pairing core like all others.
+They get the outcome of line 3 of the order of decisions (docs/rules.md), if no line before it applies. A punch that has
+or had a record, or to which another condition applies, is judged by the pairing core like all others.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -35,8 +35,8 @@ _ALONE = """
 """
 _FIND = f"SELECT t.id FROM clock_transactions t WHERE t.judge_at <= $1 AND {_ALONE} ORDER BY t.id"
 _OTHER_MARK = ended_where(f"t.import_outcome IS DISTINCT FROM '{NOT_BOUND}'", "t")
-# What is due is asked in a form that no index serves: the ids do, whatever the planner was last told of this table. And what is
-# news bears this very moment.
+# coalesce keeps PostgreSQL from the index on `judge_at`: the ids find the rows, whatever the statistics of the table
+# say. A row is news when this transaction set its `updated_at`.
 _SETTLE = f"""
 WITH stored AS (
     UPDATE clock_transactions t SET import_outcome = '{NOT_BOUND}', judge_at = NULL, {_OTHER_MARK},
@@ -59,10 +59,10 @@ async def find(db: AsyncSession, now: datetime) -> AsyncGenerator[Sequence[int]]
 
 
 async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[int, int]:
-    """(how many of them are still unbound, how many of those had another outcome or none).
+    """Returns (how many of them are still unbound, how many of those had another outcome or none).
 
-    Locked first, then judged: another transaction that binds their code or marks them has either finished, and is seen,
-    or waits and marks what we have written.
+    Locks the punches before it judges them. So a transaction that binds their code or marks them has either ended, and
+    is seen; or it waits, and marks what was written here.
     """
     await import_rows.hold_punches(db, ids)
     ((judged, news, some),) = await driver(db).fetch(_SETTLE, *await _facts(db, now), ids)

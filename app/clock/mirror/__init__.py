@@ -1,1 +1,7 @@
-"""What is held of the server and how complete that is. It writes pages of listings and punches, and never talks to the server."""
+"""What Muster holds of the server, and how complete that is. It writes pages of listings and punches, and never talks
+to the server.
+
+listing_rows.py and punch_rows.py write pages, cursors.py notes how far each walk got. missing_rows.py doubts a listing
+from which many rows are missing at once, and gone.py doubts many missing punches: both ask a person. shortfalls.py is
+about windows of punches of which the server counts more than it gives, terminal_skew.py about clocks that are wrong.
+"""

@@ -120,10 +120,11 @@ def known_spans(rows: Sequence[Cursor], zone: ZoneInfo) -> list[DaySpan]:
 
 
 def live_reach(live: Cursor | None, first: date, zone: ZoneInfo) -> tuple[date, DaySpan | None]:
-    """(since when the live window is read without a gap once a walk from `first` is complete, what it leaves behind).
+    """Returns (the day from which the live window has no gap once a walk from `first` is complete, the stretch before
+    the gap, None when there is no gap).
 
-    Runs that pause for longer than the window is wide leave a gap behind; what was read before it is kept as a stretch of
-    its own, short by the overlap that a live walk has, for what arrived late.
+    When runs pause for longer than the window is wide, a gap remains. The days that were read before it become a
+    stretch of their own. It ends LIVE_DAYS before they do, because late punches of its last days may be missing.
     """
     if live is None or live.starts_on is None or live.covered_until is None:
         return first, None

@@ -1,6 +1,7 @@
-"""What an operator sets on a terminal: direction, attendance or door reader, remarks. What a sync writes is mirror/listing_rows.py's.
+"""What an operator sets on a terminal: direction, attendance or door reader, remarks. What a sync writes is in
+mirror/listing_rows.py.
 
-Each verb says how many punches are judged again because of it. Pages and `muster clock:device` call the same ones.
+Each verb returns how many punches are judged again because of it. Pages and `muster clock:device` call the same ones.
 """
 
 from collections.abc import Sequence
@@ -106,7 +107,7 @@ async def held(db: AsyncSession, device_id: int) -> Any:
 
 
 async def serials_of(db: AsyncSession, device_ids: Sequence[int]) -> list[str]:
-    """In the order of the ids, so that two acts that lock many terminals never wait for each other in a ring."""
+    """The serial numbers in the order of the ids, so that two acts that lock many terminals never deadlock."""
     return list(await db.scalars(select(Device.sn).where(among(Device.id, device_ids)).order_by(Device.id)))
 
 

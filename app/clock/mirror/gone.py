@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor, record
 from app.clock.mirror import cursors
-from app.clock.mirror.absences import EXAMPLES, is_believable
+from app.clock.mirror.missing_rows import EXAMPLES, is_believable
 from app.clock.mirror.rezoning import IS_CURRENT
 from app.clock.models import Cursor
 from app.clock.punches import marks
@@ -106,7 +106,7 @@ def judge(ours: Collection[Ours], came: Callable[[str], bool], listed: int, kept
     """What is missing of `ours`, day by day. `listed` is how many rows came in all, `kept` the questions that a person refused.
 
     A day is doubted when more than ten of its punches and more than a fifth would go. Everything is doubted when the same holds
-    for all that was read, or when nothing came at all (as for people: mirror/absences.py).
+    for all that was read, or when nothing came at all (as for people: mirror/missing_rows.py).
     """
     missing = [one for one in ours if one.question not in kept and not came(one.remote_id)]
     if not is_believable(len(ours), len(missing), listed):
@@ -132,7 +132,8 @@ async def settle(db: AsyncSession, run_id: int, read: DaysRead, now: datetime) -
 
 
 async def mark(db: AsyncSession, ids: Sequence[int], now: datetime) -> None:
-    """Says that the server no longer has these punches, and has them judged again: what depends on them is judged with them."""
+    """Notes that the server no longer has these punches, and marks them to be judged again. Punches that depend on them
+    are judged with them."""
     await db.execute(_MARK, {"ids": list(ids), "now": now})
 
 

@@ -1,6 +1,7 @@
 """Departments, positions, areas and locations as the trees that they form, and the remarks that operators write on them.
 
-What a sync writes is listings.py's. A unit whose parent is unknown, and one that is its own ancestor, stands at the top.
+What a sync writes is in mirror/listing_rows.py. A unit whose parent is unknown, and one that is its own ancestor,
+stands at the top.
 """
 
 from collections.abc import Mapping
@@ -122,7 +123,7 @@ async def held(db: AsyncSession, kind: str, unit_id: int) -> Any:
 
 
 async def set_remarks(db: AsyncSession, actor: Actor, kind: str, unit_id: int, remarks: str | None) -> bool:
-    """A note for operators that no sync ever changes; whether it differs from what stood there. Raises NotFound, Invalid."""
+    """A note for operators, which no sync changes. Returns True when it changed. Raises NotFound, Invalid."""
     text = (remarks or "").strip() or None
     if text is not None and len(text) > LONGEST_REMARKS:
         raise Invalid.at("remarks", f"At most {LONGEST_REMARKS} characters; this has {len(text)}.")

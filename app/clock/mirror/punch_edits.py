@@ -103,7 +103,7 @@ async def set_aside(db: AsyncSession, known: int, others: Sequence[str]) -> None
 
 
 async def remember(db: AsyncSession, page: Mapping[str, Any]) -> None:
-    """Keeps what edited punches were, and has what waits around where they were judged again; before the page is written. `page`
-    gives `generation` and `run_id`."""
+    """Keeps what edited punches were, and marks the waiting punches near their old time, to be judged again. Call it
+    before the page is written. `page` gives `generation` and `run_id`."""
     await db.execute(_REMEMBER, page)
     await db.execute(_MARK_NEAR, page)

@@ -111,13 +111,14 @@ _MAKE_TERMINALS = text(
 )
 
 
-# Connections that have the temporary table; a rollback takes it away again.
+# Connections that have the temporary table; a rollback drops it.
 _prepared: WeakSet[Any] = WeakSet()
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a page of punches goes. `by_instant`: the server says times in the zone we ask in, so instants identify."""
+    """Where a page of punches goes. `by_instant`: the server gives its times in the zone that we name, so a punch is
+    recognized by its instant."""
 
     run_id: int
     generation: int
@@ -150,7 +151,8 @@ async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Pars
     left, reached, others = list[date](), list[date](), list[str]()
     if len(fresh) < len(distinct):
         left, reached, others = await _bring_up_to_date(db, page, len(distinct) - len(fresh))
-    # Once, and after all punches: the import takes them in that order too.
+    # Days are locked once, and after all punches. The import takes its locks in that order too, so the two never
+    # deadlock.
     await daily_totals.mark_stale(db, [*back, *fresh, *left, *reached])
     created, updated = len(fresh), len(left)
     unchanged = len(punches) - created - updated - len(others)

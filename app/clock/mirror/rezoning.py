@@ -144,7 +144,8 @@ async def _under_way(db: AsyncSession) -> Sequence[ZoneChange]:
 
 
 async def _next(db: AsyncSession, lags: ColumnElement[bool], reached: date | None) -> Sequence[Row[int, date]]:
-    """The newest that lag behind. A day that a slice ended in is looked at again: what it rewrote is known by its generation."""
+    """The newest punches with times by an earlier zone. The day in which the last slice ended is read again: its
+    rewritten punches are recognized by their generation."""
     newest_first = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
     wanted = select(Punch.id, Punch.local_date).where(lags).order_by(*newest_first).limit(SLICE)
     if reached is not None:
@@ -167,7 +168,7 @@ async def _rewrite(db: AsyncSession, ids: Sequence[int], under_way: Sequence[Zon
         first, last, days = (await db.execute(_REACH, these)).one()
         if first is None:
             continue
-        # Wider than any time held by as much as two clocks can differ.
+        # Beyond the first and the last time by as much as two clocks can differ.
         reach = first.replace(microsecond=0) - CLOCKS_APART, last.replace(microsecond=0) + CLOCKS_APART
         old, zone = ZoneInfo(change.old_zone), ZoneInfo(change.zone)
         if change.kept == "local_times":
@@ -179,7 +180,8 @@ async def _rewrite(db: AsyncSession, ids: Sequence[int], under_way: Sequence[Zon
 
 
 def by_local_time(zone: ZoneInfo, first: datetime, last: datetime) -> list[Segment]:
-    """Offsets by local time: the first of a repeated hour, and for a missing one what held before the gap."""
+    """Offsets by local time. A repeated hour counts as its first one, and a missing hour has the offset from before the
+    gap."""
     return _segments(first, last, lambda moment: moment.replace(tzinfo=zone, fold=0).utcoffset() or timedelta())
 
 

@@ -15,14 +15,14 @@ _KEY = "aside"
 
 @dataclass(frozen=True, slots=True)
 class SetAsideRows:
-    """So many rows, listed on the page of the run."""
+    """How many rows are set aside, and the run whose page lists them."""
 
     rows: int
     run_id: int
 
 
 def pending_with(cursor: Cursor | None, rows: int, run_id: int) -> dict[str, Any]:
-    """The cursor's `pending` after so many rows of one more part of its window were set aside."""
+    """The cursor's `pending` after one more part of its window was read, of which `rows` rows were set aside."""
     old = (cursor.pending if cursor else None) or {}
     if not rows:
         return old

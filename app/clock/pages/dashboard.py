@@ -74,7 +74,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         connection_kinds=health.PROBLEM_KINDS,
         words=failure_words.words(state.code),
         may_see_sync=ctx.may("clock.sync.view"),
-        # A change of the zone takes the instant away as well, long after the set-up.
+        # While the zone changes there is no instant either, long after the set-up: so look whether anything was read.
         to_set_up=up_to is None and not await setup.has_read(ctx.db),
         complete=complete_tile(up_to, held_back_by, aside.rows if aside else 0, await ctx.zone()),
         aside=aside,
@@ -103,7 +103,7 @@ class CompleteTile:
 
 @dataclass(frozen=True)
 class NextTile:
-    """Without a hint where the badge of the run under way stands for it."""
+    """`hint` is "" while a run is under way: the template shows a badge of the run in its place."""
 
     value: str
     hint: str = ""
@@ -186,7 +186,8 @@ def _person(punches: Punches) -> bars.BarChart:
 
 
 def _narrowed(punches: Punches, outcome: Outcome) -> dict[str, str]:
-    """What leads to exactly the punches that are counted: some may be settled, or of ignored codes."""
+    """The filter that lists exactly the punches that are counted here. Others with this outcome may be settled, or of
+    ignored codes."""
     found = {"ignored": "without"} if outcome is Outcome.NOT_BOUND and punches.ignored else {}
     if punches.settled.get(outcome):
         found["settled"] = "no"

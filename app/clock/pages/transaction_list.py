@@ -227,7 +227,7 @@ def _may_have_settled(values: FilterValues) -> bool:
 
 
 def _can_be_judged_again(values: FilterValues) -> bool:
-    """Not what has its record, and not what the server no longer has."""
+    """A punch that has its record can't be judged again, nor one that the server no longer has."""
     return values.get("gone") is None and values.get("outcome") != [Outcome.IMPORTED]
 
 
@@ -315,7 +315,7 @@ async def frame(ctx: Context, query: Query | None = None) -> PunchListFrame:
 
 
 def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
-    """Everybody's codes as two arrays: whom a search means, and whom it does not."""
+    """All codes as two arrays: those that the search finds, and the others."""
     others = select(ClockEmployee.emp_code).where(_means(text).is_not(true()))
     return func.array(matching_codes(text).scalar_subquery()), func.array(others.scalar_subquery())
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from app.clock import failure_words
 from app.clock.codes import TC_CODES, TcCode
-from app.clock.figures.thresholds import is_silent
+from app.clock.problems.silence import is_silent
 from app.counting import count
 from app.dates import local_time
 from app.problems.findings import Fact, Finding

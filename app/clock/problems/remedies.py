@@ -10,7 +10,7 @@ from app.clock.bindings import actions as bindings
 from app.clock.bindings import adding, queries
 from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.connection import saved as connection
-from app.clock.mirror import absences, devices, gone, shortfalls
+from app.clock.mirror import devices, gone, missing_rows, shortfalls
 from app.clock.mirror.devices import DIRECTIONS
 from app.clock.models import Binding, ClockEmployee, Punch
 from app.clock.problems.person_days import day_of, who_of
@@ -54,13 +54,13 @@ UNLOCK = Remedy("Unlock", "clock.settings", _unlock, asks="Allow one more try wi
 async def _decide_people(asked: RemedyAsked) -> None:
     """About the listing that was shown: another one meanwhile is asked about again."""
     for resource, facts in zip(asked.subject_ids, asked.facts, strict=True):
-        waiting = next((one for one in await absences.pending(asked.db) if one.resource == resource), None)
+        waiting = next((one for one in await missing_rows.pending(asked.db) if one.resource == resource), None)
         if waiting is None or (waiting.pending or {}).get("run_id") != facts["run"]:
             raise Conflict(CHANGED)
         if asked.choice == "confirm":
-            await absences.confirm_disappearance(asked.db, asked.actor, resource, datetime.now(UTC))
+            await missing_rows.confirm_disappearance(asked.db, asked.actor, resource, datetime.now(UTC))
         else:
-            await absences.refuse_disappearance(asked.db, asked.actor, resource)
+            await missing_rows.refuse_disappearance(asked.db, asked.actor, resource)
 
 
 async def _decide_punches(asked: RemedyAsked) -> None:

@@ -1,19 +1,12 @@
-"""What is wrong with a terminal; the limits are in figures/thresholds.py. Pure."""
+"""What is wrong with a terminal. The limits are in figures/thresholds.py and silence.py. Pure."""
 
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from app.clock.days import CHECK_DAYS
-from app.clock.figures.thresholds import (
-    FEWEST,
-    is_offline,
-    is_silent,
-    is_silent_terminal,
-    is_skewed,
-    skew_words,
-    zone_hint,
-)
+from app.clock.figures.thresholds import FEWEST, is_offline, is_skewed, skew_words, zone_hint
+from app.clock.problems.silence import is_silent, is_silent_terminal
 from app.counting import count
 from app.dates import local_time
 from app.problems.findings import Fact, Finding

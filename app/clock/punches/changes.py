@@ -126,8 +126,8 @@ def _far(done: int, total: int | None, what: str) -> str:
 
 
 async def may_judge(db: AsyncSession) -> bool:
-    """False while a change that affects every judgement has not reached all punches. When True, no such change begins before this
-    transaction ends. Never waits."""
+    """False while a change that affects every judgement has not reached all punches. When it returns True, no such
+    change begins before this transaction ends. It never waits."""
     shared = await db.scalar(_JUDGE, {"workspace": workspace_of(db)})
     return bool(shared) and await what_holds_back(db) is None
 

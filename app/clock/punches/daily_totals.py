@@ -50,9 +50,9 @@ _COUNT = text(
 
 
 def _locked(days: str, *, alone: bool) -> str:
-    """Selects the local days of `days`, in order, and locks their weeks until the transaction ends. Who notes a day shares the lock; who takes
-    it off the list has it `alone`, and so waits for changes of punches whose day was on the list already: it counts them too. There are few
-    locks, however many weeks."""
+    """Selects the local days of `days`, in order, and locks their weeks until the transaction ends. A transaction that
+    notes a day shares the lock. One that takes days off the list has the lock `alone`: so it waits for transactions
+    that change punches of these days, and counts their changes too. Weeks share a few locks."""
     how = "" if alone else "_shared"
     return f"""SELECT local_date, pg_advisory_xact_lock{how}(
             hashtextextended('stale days ' || current_schema(), (local_date - date '0001-01-01') / 7 % {_LOCKS})) AS locked
@@ -60,8 +60,8 @@ def _locked(days: str, *, alone: bool) -> str:
 
 
 def noting_days(days: str) -> str:
-    """The statement that marks the local days stale that `days` selects, a query of one column `local_date`. Always in one order, so
-    that two transactions never wait for each other in a ring."""
+    """The statement that marks the local days stale that `days` selects, a query of one column `local_date`. Always in
+    one order, so that two transactions never deadlock."""
     return f"""INSERT INTO clock_stale_days (local_date)
         SELECT local_date FROM ({_locked(days, alone=False)}) AS changed ORDER BY local_date ON CONFLICT DO NOTHING"""
 
@@ -73,8 +73,9 @@ _NOTE, _HOLD = text(noting_days(_THESE)), text(_locked(_THESE, alone=True))
 async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
     """Marks the totals of these local days as stale, in the transaction that changes their punches.
 
-    The days of all calls are noted together at its end, and in order. So two transactions that change the same days wait for each
-    other once at most. If days were noted earlier, an act that then took more punches or earlier days could wait in a ring.
+    The days of all calls are noted together at its end, and in order. So of two transactions that change the same days,
+    one waits for the other, once. If days were noted earlier, an act that then changed more punches or earlier days
+    could deadlock.
     """
     noted: set[date] | None = db.info.get(_NOTED)
     if noted is None:
@@ -89,7 +90,8 @@ async def _note(db: AsyncSession) -> None:
 
 
 async def hold_weeks(db: AsyncSession, days: Sequence[date]) -> None:
-    """Waits for transactions that noted days of the weeks of these, or that count them, and keeps others from it until this one ends."""
+    """Locks the weeks of these days until this transaction ends. Waits for transactions that noted or count days of
+    these weeks, and makes later ones wait."""
     await db.execute(_HOLD, {"days": days})
 
 
@@ -134,9 +136,11 @@ async def count_days(db: AsyncSession, days: Sequence[date]) -> None:
 
 
 async def _take(db: AsyncSession, earliest: date) -> list[date]:
-    """The stale days of its week, taken off the list: a punch that changes meanwhile waits, and then puts its day back.
+    """Takes the stale days of the week of `earliest` off the list. A transaction that changes a punch of them meanwhile
+    waits, and then notes the day again.
 
-    So does another rollup, and finds nothing left: two that count one week at once would not see each other's days.
+    Another rollup waits too, and then finds nothing left. Two rollups that count one week at the same time would not
+    see each other's days.
     """
     await hold_weeks(db, [earliest])
     week = StaleDay.local_date.between(*week_counts.week_around(earliest))

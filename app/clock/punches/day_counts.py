@@ -30,7 +30,7 @@ from app.db.located import Counted
 
 NO_TERMINAL, NOT_JUDGED, NO_CODE = "", "", -1
 UNKNOWN = -2
-# Written out, not bound: else the index on unknown codes does not serve.
+# A literal, not a parameter: otherwise PostgreSQL does not use the index on unknown codes.
 _LEAST: ColumnElement[int] = literal_column("0")
 _MOST: ColumnElement[int] = literal_column("5")
 _TERMINAL = func.coalesce(Punch.terminal_sn, NO_TERMINAL)
@@ -40,7 +40,7 @@ _STALE = select(StaleDay.local_date)
 _ALL = and_(DailyTotal.dimension == "all", DailyTotal.key == "")
 # Days whose daily totals differ from the list: purged ones.
 _APART = select(DailyTotal.local_date).where(_ALL, DailyTotal.frozen)
-# Written out, not bound: else the index on counts with punches that are gone does not serve.
+# A literal, not a parameter: otherwise PostgreSQL does not use the index on counts with punches that are gone.
 _SOME_GONE = PunchCount.gone > literal_column("0")
 _FIGURES: Mapping[int, SQLColumnExpression[int]] = {
     0: DailyTotal.check_in,

@@ -74,7 +74,7 @@ class HourCounts:
 async def read(db: AsyncSession, first: date, last: date, since: date) -> HourCounts:
     """Counts the days from `first` to `last`, and how late punches of the days from `since` to `first` were; one SELECT."""
     found = HourCounts({}, {}, {})
-    # Days of ours, not a series of the server's: the driver takes the last day of the calendar for one without an end.
+    # The days are listed here and not by generate_series: the driver reads the calendar's last day as infinity.
     days = [since + timedelta(days=n) for n in range((last - since).days + 1)]
     for bucket, shown, punches in await db.execute(_READ, {"first": first, "last": last, "since": since, "days": days}):
         if bucket < _IS_HOUR:
@@ -91,7 +91,7 @@ async def recount(db: AsyncSession, days: Sequence[date]) -> None:
 
 
 async def never_counted(db: AsyncSession) -> list[date]:
-    """The days of the newest week that has one of which no hours were ever counted."""
+    """The days of the newest week in which the hours of some day were never counted."""
     newest: date | None = await db.scalar(_NEVER_COUNTED)
     if newest is None:
         return []

@@ -33,9 +33,8 @@ NOW = func.clock_timestamp()
 DELETED = Outcome.ATTENDANCE_DELETED.value
 EDITED = "The record was edited."
 _UNSETTLED = Punch.host_attendance_id.is_(None)
-# Follows `WITH places (emp_code, at) AS (…),`: has what waits within 48 h of the places judged again, over all codes of
-# the
-# employees whose codes those are; and folds with a record, each of which stands for itself once its own tap went away.
+# Follows `WITH places (emp_code, at) AS (…),`: marks the waiting punches within 48 h of the places, over all codes of
+# the employees whose codes those are; and folds with a record, because each counts on its own once its own tap is gone.
 NEAR_PLACES = f"""near AS (
     SELECT p.id FROM places
     LEFT JOIN clock_employee_bindings own ON own.emp_code = places.emp_code
@@ -57,7 +56,7 @@ _CHANGED_READERS = text(
 
 
 async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
-    """Has the punches judged at the next import, and asks for one soon. Returns how many."""
+    """Marks punches to be judged by the next import, and asks for one soon. Returns how many were marked."""
     done = await db.execute(update(Punch).where(which).values(judge_at=NOW))
     marked = affected(done)
     if marked:

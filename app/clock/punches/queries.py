@@ -98,11 +98,11 @@ def _both(one: tuple[T, ...] | None, other: tuple[T, ...] | None) -> tuple[T, ..
 
 @dataclass(frozen=True, slots=True)
 class PunchFilter:
-    """What the punch list is narrowed to. `outcomes` and `punch_codes` as day_counts.py has them (None: any, empty: none at
-    all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `renamed` are the codes of `renamed_since`, which
-    goes with `updated_since`: the name is part of the row. `settled`: only those that are, or that are not; `open_of`: of these outcomes
-    only those that are not. `other_codes` narrows nothing: it is everybody
-    who is not among `emp_codes`, where that are fewer people than those."""
+    """What the punch list is narrowed to. `outcomes` and `punch_codes` as day_counts.py has them (None: any, empty:
+    none at all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `renamed` are the codes of
+    `renamed_since`, which goes with `updated_since`: the name is part of the row. `settled`: only those that are, or
+    that are not; `open_of`: of these outcomes only those that are not. `other_codes` narrows nothing: it is everybody
+    who is not among `emp_codes`, where those are fewer people."""
 
     days: tuple[date | None, date | None] = (None, None)
     terminal_sn: str | None = None
@@ -231,8 +231,8 @@ def _on(days: Sequence[date]) -> ColumnElement[bool]:
 async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     """How many punches a filter holds on each local day, newest first; of many people in each week.
 
-    The rest of the transaction plans each statement for its values: a plan that must suit one code and five hundred, a rare
-    outcome and the usual one, suits neither.
+    Afterwards PostgreSQL plans each statement of this transaction for its own values: a common plan for one code and
+    for five hundred, or for a rare and a frequent outcome, suits neither.
     """
     await db.execute(_PLAN_EACH)
     either = replace(wanted, settled=None, open_of=())

@@ -100,7 +100,8 @@ _NEXT = text(
 
 
 async def mark_moved(db: AsyncSession, moves: Sequence[Move]) -> None:
-    """Has the punches of these codes, and what waits on all other codes of their owners, judged again, and asks for an import."""
+    """Marks the punches of these codes, and the waiting punches of all other codes of their owners, to be judged again.
+    Asks for an import."""
     moved = [ChangedCode(move.emp_code, move.now, moved=True) for move in moves]
     others = await _codes_of(db, {one for move in moves for one in (move.was, move.now) if one})
     known = {one.emp_code for one in moved}
@@ -109,7 +110,8 @@ async def mark_moved(db: AsyncSession, moves: Sequence[Move]) -> None:
 
 
 async def mark_people(db: AsyncSession, host_employee_ids: Collection[int]) -> None:
-    """Has what waits on any code of these people judged again: they may have become inactive, or active again."""
+    """Marks the waiting punches of all codes of these people, to be judged again: the people may have become inactive,
+    or active again."""
     if await _mark_or_note(db, await _codes_of(db, host_employee_ids)):
         await marks.ask_for_import(db)
 

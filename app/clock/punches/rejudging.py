@@ -65,8 +65,9 @@ class RejudgedSlice:
 
 
 def is_joined() -> ColumnElement[bool]:
-    """True when a later change means the same punches, or all: it judges them by what holds then. One that an import has begun with is
-    too late: what it judged so far, it judged without the change."""
+    """True when a later change that waits concerns the same punches, or all. The later one then judges them, by the
+    rules of that time. A later change that an import has begun with does not count: it has judged some punches without
+    this change."""
     later = aliased(Rejudging)
     same = or_(later.terminal_sn.is_(None), later.terminal_sn == Rejudging.terminal_sn)
     return exists().where(later.id > Rejudging.id, later.finished_at.is_(None), later.total.is_(None), same)
@@ -80,7 +81,7 @@ async def begin(db: AsyncSession, terminals: Sequence[str | None]) -> None:
 
 
 def awaits(changes: Mapping[str, Any] | None, row: Any) -> bool:
-    """True when a change under way (CHANGES) has yet to come to this punch, a row with the columns of Punch. Pure."""
+    """True when a change under way (CHANGES) has not reached this punch yet. `row` has the columns of Punch. Pure."""
     changes = changes or {}
     if row.zone_generation < (changes.get("zone") or 0):
         return True
@@ -101,7 +102,8 @@ async def under_way(db: AsyncSession) -> Sequence[int]:
 
 
 async def next_slice(db: AsyncSession, changes: Sequence[int]) -> RejudgedSlice | None:
-    """The next punches of the oldest of these changes. None when none of them is left, or where another import is just asking."""
+    """The next punches of the oldest of these changes. None when none of them is left, or when another import asks at the
+    same time."""
     await db.execute(update(Rejudging).where(_OPEN, is_joined()).values(finished_at=func.now()))
     these = (_OPEN, among(Rejudging.id, changes))
     oldest = select(Rejudging).where(*these).order_by(Rejudging.id).limit(1).with_for_update(skip_locked=True)

@@ -18,7 +18,7 @@ def checked_base_url(text: str) -> str:
     try:
         parts = urlsplit(url)
         port = parts.port
-        _ = httpx.URL(url).host  # read, for only that undoes the letters of an xn-- name
+        _ = httpx.URL(url).host  # httpx decodes an xn-- name only when `host` is read
     except (ValueError, httpx.InvalidURL):
         raise ValueError(f"{url[:200]!r} is not an address. Write it like https://clock.example.com.") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:

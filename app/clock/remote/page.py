@@ -23,7 +23,8 @@ class Page:
 
     @cached_property
     def digest(self) -> bytes:
-        """Sixteen bytes of what the rows say. Two pages running with one digest are one page, given twice."""
+        """Sixteen bytes of what the rows say. When two pages in a row have the same digest, the server gave one page
+        twice."""
         return blake2b(_encode(self.rows), digest_size=16).digest()
 
     def repeats(self, last_digest: bytes | None) -> bool:

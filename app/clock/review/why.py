@@ -195,7 +195,8 @@ def _is_marked(seen: Surroundings) -> bool:
 
 
 def _retry(seen: Surroundings, outcome: Outcome | None, coming: Verdict | None) -> PossibleAct | None:
-    """What judging it again comes to, rehearsed; None when it changes nothing, or where the next import does it by itself."""
+    """What *Retry* would lead to, found by a rehearsal. None when it changes nothing, or when the next import does it
+    anyway."""
     punch = seen.punch
     if punch.gone or (punch.record_id is not None and outcome is not Outcome.ARRIVED_LATE):
         return None

@@ -54,7 +54,8 @@ async def compare_days(run: RunState) -> None:
 async def compare_total(run: RunState) -> bool:
     """Counts everything since the horizon; where that differs, older days are searched by halves.
 
-    Returns whether there are days to read now. Only once all history is read: before, counts differ anyway.
+    Returns True when there are days to read now. Does nothing before all history is read, because the counts differ
+    until then.
     """
     async with run.parts.database.transaction(run.workspace) as db:
         if await changes.what_moves_times(db):

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.mirror import absences, cursors
+from app.clock.mirror import cursors, missing_rows
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.cursors import START, WalkPosition
 from app.clock.mirror.listing_rows import LISTINGS, known_codes, write_listing
@@ -131,7 +131,9 @@ async def _complete(walking: ListingWalk) -> None:
         if found is not None and found.note == SET_ASIDE:
             await cursors.write(step.db, resource, "", kind="listing", state="complete")
             return
-        missing, believed = await absences.mark_missing(step.db, resource, run.run_id, walking.generation, run.now())
+        missing, believed = await missing_rows.mark_missing(
+            step.db, resource, run.run_id, walking.generation, run.now()
+        )
         if not believed:
             run.findings.setdefault("refused", []).append(resource)
         step.count(resource, Counts(missing=missing))

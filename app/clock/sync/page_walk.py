@@ -96,8 +96,8 @@ async def walk_until_complete(
 
 
 async def _tally(window: WalkedWindow, position: WalkPosition, looks: int, *, repeated: bool) -> WalkTally:
-    """What earlier runs brought counts where this run cannot know it, and after the last walk: a server that shuffles its rows
-    loses some in any four walks."""
+    """Rows that earlier runs brought count in two cases: when this run continues a walk, and after the last walk. For a
+    server that shuffles its rows leaves some out in any four walks."""
     came, total, walks = len(window.seen.rows), position.total or 0, position.walks + 1
     if came < total and (window.seen.resumed or walks >= window_completeness.WALKS):
         came = max(came, await window.held())

@@ -39,7 +39,7 @@ _HELD = text(
 
 
 class TooLargeError(Exception):
-    """The first page told that the window holds more than was meant to be walked in one go."""
+    """The first page says that the window holds more rows than one walk should read."""
 
     def __init__(self, total: int) -> None:
         super().__init__(total)

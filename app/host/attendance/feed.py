@@ -24,8 +24,8 @@ class AttendanceFilter:
 
 
 async def feed(db: AsyncSession, wanted: AttendanceFilter) -> Select[Any]:
-    """The records of the filter, in no order. Ask for the instant to follow from before this, because renamed people are read
-    here."""
+    """The records of the filter, in no order. Renamed people are read here: so read the instant from which the client
+    continues before you call it."""
     since = wanted.updated_since
     first, last = wanted.days
     parts: list[ColumnElement[bool]] = [LIVE if since is None else await _changed(db, since)]
@@ -43,7 +43,8 @@ async def feed(db: AsyncSession, wanted: AttendanceFilter) -> Select[Any]:
 
 
 async def _changed(db: AsyncSession, since: datetime) -> ColumnElement[bool]:
-    """Reads twice before: then an index serves each of the three reads, and the cost grows only with what changed."""
+    """Reads changed people and days first. So each of the three reads uses an index, and the cost grows only with what
+    changed."""
     people = (await db.scalars(select(Employee.id).where(Employee.updated_at >= since))).all()
     days = (await db.scalars(_locked_or_opened(since))).all()
     written: list[ColumnElement[bool]] = [AttendanceRecord.updated_at >= since]

@@ -102,7 +102,8 @@ async def links_of(db: AsyncSession, record_id: int) -> list[SourceLink]:
 
 
 def sums(which: ColumnElement[bool]) -> Select[Any]:
-    """One row over the live records of `which`: how many, of whom, seconds worked (rejected ones apart), pending, open."""
+    """One row over the live records of `which`: how many records and people, seconds worked (without rejected records),
+    pending and open records."""
     return (
         select(*_SUMS)
         .select_from(AttendanceRecord)

@@ -158,7 +158,7 @@ async def _measured(db: AsyncSession) -> CollectorRegistry:
     return registry
 
 
-# Written out, not bound: else the indexes on waiting and on failed jobs do not serve.
+# A literal, not a parameter: otherwise PostgreSQL does not use the indexes on waiting and on failed jobs.
 _NOT_DONE: ColumnElement[bool] = literal_column(
     "(jobs.status IN ('queued', 'running') OR jobs.status = 'failed')", Boolean
 )

@@ -110,7 +110,8 @@ async def before_list(request: Request[Any, Any, Any]) -> Redirect | None:
 
 
 async def default_of(request: Request[Any, Any, Any]) -> Redirect | None:
-    """Where the bare address of a list leads for a person who chose a view to open it with. Its guard has let the person pass."""
+    """The address of the view with which a list opens for this person, when they open it without a filter. The list's
+    guard has already let the person in."""
     if request.url.query:
         return None
     rights = next((one for one in list_rights().values() if one.url == request.url.path), None)
@@ -139,7 +140,7 @@ async def _ask_for_name(
 
 
 def _of(ctx: Context, name: str) -> ListRights:
-    """Raises NotFound for what is not a list, and Forbidden for who may not see the list."""
+    """Raises NotFound for a name that no list has, and Forbidden for a person who may not see the list."""
     rights = list_rights().get(name)
     if rights is None:
         raise NotFound("There is no such list.")

@@ -80,7 +80,7 @@ FAILED_KINDS = (
 )
 
 
-# Written out, not bound: else the indexes on open and on failed jobs do not serve.
+# A literal, not a parameter: otherwise PostgreSQL does not use the indexes on open and on failed jobs.
 _IS_OPEN: ColumnElement[bool] = literal_column("jobs.status IN ('queued', 'running')", Boolean)
 _HAS_FAILED: ColumnElement[bool] = literal_column("jobs.status = 'failed'", Boolean)
 

@@ -76,7 +76,7 @@ WORKER_KINDS = (
     ),
 )
 _ALIVE = exists().where(WorkerHeartbeat.seen_at > func.now() - WORKER_SILENT_AFTER)
-# Written out, not bound: else the index on open jobs does not serve.
+# A literal, not a parameter: otherwise PostgreSQL does not use the index on open jobs.
 _IS_QUEUED: ColumnElement[bool] = literal_column("jobs.status = 'queued'", Boolean)
 _WAITS = and_(_IS_QUEUED, Job.due_at <= func.now())
 _LAST_SEEN = select(func.max(WorkerHeartbeat.seen_at)).scalar_subquery()

@@ -15,7 +15,7 @@ from app.db.session import workspace_of
 from app.surveys import question_details
 from app.surveys.asking.kept_items import KeptItems
 from app.surveys.item import Item
-from app.surveys.ledger.spoken import question_in
+from app.surveys.ledger.translated_answers import question_in
 from app.surveys.models import LanguageShown, Question, Survey
 from app.surveys.translations import candidates, survey_texts
 

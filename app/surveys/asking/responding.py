@@ -20,7 +20,7 @@ from app.surveys.asking import queue as asking
 from app.surveys.asking.respondent import Respondent, Transactions
 from app.surveys.asking.situations import Met
 from app.surveys.item import ItemQuestion
-from app.surveys.ledger import answers, people, spoken
+from app.surveys.ledger import answers, people, translated_answers
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.answers import Answered, Given
 from app.surveys.ledger.append import RecordedEntry
@@ -90,7 +90,11 @@ class _Sent:
 
     def given(self, questions: Sequence[ItemQuestion]) -> tuple[Given, ...]:
         """The answers in the survey's own words. `questions` are as the person read them."""
-        return self.reply.answers if self.reply.in_own_words else spoken.in_own_words(questions, self.reply.answers)
+        return (
+            self.reply.answers
+            if self.reply.in_own_words
+            else translated_answers.in_own_words(questions, self.reply.answers)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +282,7 @@ def _says_the_same(first: RecordedEntry, sent: _Sent) -> bool:
         return False
     given = sent.reply.answers
     if first.words and not sent.reply.in_own_words:
-        given = sent.given(spoken.questions_in(*first.words, sent.languages))
+        given = sent.given(translated_answers.questions_in(*first.words, sent.languages))
     return answers.same(first.answers, given)
 
 

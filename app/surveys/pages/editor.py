@@ -18,7 +18,7 @@ from app.surveys.authoring.definition import Definition, QuestionDefinition, tid
 from app.surveys.authoring.starters import STARTERS
 from app.surveys.authoring.stored import Stored
 from app.surveys.item import Item, ItemQuestion
-from app.surveys.ledger.spoken import question_in
+from app.surveys.ledger.translated_answers import question_in
 from app.surveys.pages import editor_questions
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.editing import conditions

@@ -1,4 +1,4 @@
-"""The result of each question: bars, mean and median, the net promoter score, the rows of a matrix. Pure.
+"""The result of each question: bars, mean and median, the rows of a matrix; its score by promoters.py. Pure.
 
 Figures may come from anywhere: a breakdown counts people by choice, and does not know who they are.
 """
@@ -17,11 +17,11 @@ from app.counting import mean, percent, rounded
 from app.surveys.ledger.chain import BETWEEN
 from app.surveys.results import kinds
 from app.surveys.results.figures import AskedQuestion, Counters, Figure, Reading, counters
+from app.surveys.results.promoters import PromoterScore, promoters
 
 # Up to so many different numbers or days, each has a bar; beyond it, ranges have.
 MOST_BARS = 12
 RANGES = 8
-PROMOTER, PASSIVE = 9, 7
 WITHOUT_BARS = ("agreement", "free_text")
 
 
@@ -54,28 +54,6 @@ class Spread:
     middle: Middle
     ranges: tuple[int, ...]
     is_whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PromoterScore:
-    """Percentage of promoters (9 and 10) minus that of detractors (0 to 6), of `people`."""
-
-    people: int
-    promoters: int
-    detractors: int
-
-    @property
-    def score(self) -> Decimal:
-        return percent(self.promoters - self.detractors, self.people) or Decimal("0.0")
-
-    @property
-    def told(self) -> str:
-        """The score as it is printed: `−33.3`, with a minus sign."""
-        return str(self.score).replace("-", "−")
-
-    @property
-    def passives(self) -> int:
-        return self.people - self.promoters - self.detractors
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,15 +175,6 @@ def _short(value: Decimal) -> Decimal:
     """Without zeros at the end, and without an exponent."""
     short = value.normalize()
     return rounded(short) if short == short.to_integral_value() else short
-
-
-def promoters(given: Mapping[str, int]) -> PromoterScore | None:
-    """None without a score."""
-    if not given:
-        return None
-    loyal = sum(people for score, people in given.items() if int(score) >= PROMOTER)
-    lost = sum(people for score, people in given.items() if int(score) < PASSIVE)
-    return PromoterScore(sum(given.values()), loyal, lost)
 
 
 def _middle(question: AskedQuestion, given: Mapping[str, int]) -> Middle | None:

@@ -16,7 +16,7 @@ from app.errors import NotFound
 from app.secrets import KeyRing, SecretError
 from app.surveys import decimals, question_details
 from app.surveys.item import ItemQuestion
-from app.surveys.ledger import chain, evidence, spoken
+from app.surveys.ledger import chain, evidence, translated_answers
 from app.surveys.ledger.chain import MatrixCell
 from app.surveys.ledger.evidence import Evidence
 from app.surveys.results.figures import AskedQuestion
@@ -139,9 +139,9 @@ def as_read(row: Any, found: Opened) -> ReadResponse:
         words.anonymity,
         words.split,
     )
-    asked = spoken.questions_in(row.content, row.question_keys, (row.language,))
+    asked = translated_answers.questions_in(row.content, row.question_keys, (row.language,))
     told = {
-        key: replace(one, value=spoken.as_read(question, one.value))
+        key: replace(one, value=translated_answers.as_read(question, one.value))
         for question in asked
         if (one := said.get(key := str(question.key)))
     }

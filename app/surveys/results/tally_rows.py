@@ -25,7 +25,7 @@ from app.surveys.models import WHOLE, Answer, LedgerChange, PromptState, Respons
 
 ASKED = "asked"
 COLUMNS = ("survey_id", "version", "day", "outcome", "question_key", "choice", "people", "unprompted")
-# Written out, not bound: otherwise PostgreSQL does not use the index on whole responses.
+# A literal, not a parameter: otherwise PostgreSQL does not use the index on whole responses.
 WHOLE_KEY: ColumnElement[UUID] = literal_column(f"'{WHOLE}'::uuid")
 NO_CHOICE: ColumnElement[str] = literal_column("''", Text)
 ASKED_OUTCOME: ColumnElement[str] = literal_column(f"'{ASKED}'", Text)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from app.clock.mirror.absences import is_believable
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.listing_rows import code_of, write_listing
+from app.clock.mirror.missing_rows import is_believable
 from app.clock.mirror.punch_edits import RestoredError, is_restore
 from app.clock.mirror.punch_rows import Mirrored, Target, write_punches
 from app.clock.parsing import ParsedPunch, Parser, Ref, Unit

@@ -13,7 +13,7 @@ from sqlalchemy import insert, select, update
 from app.accounts.models import AuditEntry, Job
 from app.clock import failure_words
 from app.clock.codes import TcCode
-from app.clock.mirror import absences, cursors, shortfalls
+from app.clock.mirror import cursors, missing_rows, shortfalls
 from app.clock.mirror.shortfalls import Shortfall
 from app.clock.models import ApiLog, ClockEmployee, Connection, Cursor, SetAside, SyncRun
 from app.clock.pages.sync import cursor_words
@@ -227,7 +227,7 @@ async def test_a_refused_disappearance_marks_no_person_and_asks_no_more(
     verdict = {"verdict": "refuse", "number": "1", "run": "7"}
     assert (await bob.submit("/clock_sync/disappearance/employees", verdict)).status_code == 303
     async with database.transaction() as db:
-        assert await absences.pending(db) == []
+        assert await missing_rows.pending(db) == []
         assert await db.scalar(select(ClockEmployee.absent_since)) is None
     assert "much shorter than before" not in (await bob.get("/clock_sync")).text
     assert "Refused by Bob Brandt" in (await bob.get("/clock_sync/disappearance/employees")).text

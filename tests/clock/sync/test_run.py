@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.exc import ProgrammingError
 
 from app.accounts.audit import COMMAND_LINE, Actor
-from app.clock.mirror import absences
+from app.clock.mirror import missing_rows
 from app.clock.sync import backfill, run_rows, when_due
 from app.errors import Conflict, Invalid, NotFound
 from app.secrets import Secret
@@ -180,9 +180,9 @@ async def test_a_mass_disappearance_is_not_believed_and_waits_for_a_person(parts
         assert (await here.connection()).status == "healthy"
         assert await here.scalar("SELECT count(*) FROM clock_employees WHERE absent_since IS NOT NULL") == 0
         async with parts.database.transaction() as db:
-            waiting = await absences.pending(db)
+            waiting = await missing_rows.pending(db)
             assert [row.resource for row in waiting] == ["employees"]
-            gone = await absences.confirm_disappearance(db, COMMAND_LINE, "employees", here.now)
+            gone = await missing_rows.confirm_disappearance(db, COMMAND_LINE, "employees", here.now)
         assert gone == waiting[0].pending["missing"] >= 12
         assert await here.scalar("SELECT count(*) FROM clock_employees WHERE absent_since IS NOT NULL") == gone
 
@@ -193,13 +193,13 @@ async def test_a_refused_disappearance_does_not_ask_again_for_the_same_list(part
         here.faults("half_list,at=employees")
         await here.sync_people()
         async with parts.database.transaction() as db:
-            await absences.refuse_disappearance(db, Actor(1, "Bob"), "employees")
+            await missing_rows.refuse_disappearance(db, Actor(1, "Bob"), "employees")
         assert (await here.sync_people()).status == "partial"
         async with parts.database.transaction() as db:
-            assert await absences.pending(db) == []
-            await absences.confirm_disappearance(db, COMMAND_LINE, "employees", here.now)
+            assert await missing_rows.pending(db) == []
+            await missing_rows.confirm_disappearance(db, COMMAND_LINE, "employees", here.now)
             with pytest.raises(Conflict):
-                await absences.confirm_disappearance(db, COMMAND_LINE, "employees", here.now)
+                await missing_rows.confirm_disappearance(db, COMMAND_LINE, "employees", here.now)
         here.faults()
         assert (await here.sync_people()).status == "succeeded"
         assert await here.scalar("SELECT count(*) FROM clock_employees WHERE absent_since IS NOT NULL") == 0

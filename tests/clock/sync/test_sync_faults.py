@@ -10,7 +10,7 @@ from sqlalchemy import select
 from app.accounts.audit import COMMAND_LINE
 from app.clock.connection import saved as connection
 from app.clock.figures import completeness as progress
-from app.clock.figures.thresholds import is_silent
+from app.clock.problems.silence import is_silent
 from app.clock.sync import run as sync
 from app.clock.sync import run_rows
 from app.clock.sync import window_completeness as completeness

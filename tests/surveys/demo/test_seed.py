@@ -20,7 +20,7 @@ from app.surveys.ledger import append as ledger
 from app.surveys.ledger import verifying
 from app.surveys.models import PromptState, Response, Survey, SurveyRound, Tally
 from app.surveys.pages.survey_list import FIGURES
-from app.surveys.results import anonymous, breakdowns, tallies, tally_marks, tally_rows
+from app.surveys.results import anonymous, promoters, tallies, tally_marks, tally_rows
 from tests.cluster import DatabaseUrls
 from tests.conftest import command_line
 
@@ -294,7 +294,7 @@ async def test_a_survey_has_six_monthly_rounds_that_came_to_different_scores(par
     assert (survey.version, survey.rounds_after, len(days)) == (6, days[-1], 6)
     assert all(28 <= (later - earlier).days <= 31 for earlier, later in pairwise(days))
     assert survey.starts_at < NOW < survey.ends_at, "the last one is open"
-    scores = [breakdowns.promoters(_given(choices[version, stored.questions[0].key])).score for version in range(1, 7)]
+    scores = [promoters.promoters(_given(choices[version, stored.questions[0].key])).score for version in range(1, 7)]
     assert len(set(scores)) == len(scores)
     assert min(scores) == scores[2]
 

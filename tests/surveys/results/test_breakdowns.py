@@ -6,8 +6,9 @@ from uuid import uuid4
 import pytest
 
 from app.surveys.question_details import QuestionDetails
-from app.surveys.results.breakdowns import breakdown, middle, promoters
+from app.surveys.results.breakdowns import breakdown, middle
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.promoters import promoters
 
 
 def question(kind: str, *options: str, rows: tuple[str, ...] = ()) -> AskedQuestion:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from app.clock import zones
 from app.clock.connection import saved as connection
-from app.clock.mirror import absences, shortfalls
+from app.clock.mirror import missing_rows, shortfalls
 from app.clock.models import Area, ClockEmployee, Connection, Cursor, Department, Device, Location, Position
 from app.clock.pages.sync import center
 from app.clock.pages.sync.run_words import RESOURCE_LABELS
@@ -151,11 +151,11 @@ async def decide_disappearance(ctx: NamedDependency[Context], resource: FromPath
         raise Conflict("A newer listing has arrived. Look at it first.")
     label = RESOURCE_LABELS[resource].lower()
     if posted.get("verdict") == "refuse":
-        await absences.refuse_disappearance(ctx.db, ctx.actor, resource)
+        await missing_rows.refuse_disappearance(ctx.db, ctx.actor, resource)
         return await done(ctx, URL, f"All {label} are kept. The same listing does not ask again.")
     if posted.get("verdict") != "confirm":
         raise Invalid("Say whether the listing is right.")
-    count = await absences.confirm_disappearance(ctx.db, ctx.actor, resource, datetime.now(UTC))
+    count = await missing_rows.confirm_disappearance(ctx.db, ctx.actor, resource, datetime.now(UTC))
     return await done(ctx, URL, f"{count:,} {label} were marked as missing on the server.")
 
 

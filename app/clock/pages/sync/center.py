@@ -16,7 +16,7 @@ from sqlalchemy import Select, func, select
 from app.clock import failure_words
 from app.clock.connection import saved as connection
 from app.clock.figures import completeness
-from app.clock.mirror import absences
+from app.clock.mirror import missing_rows
 from app.clock.models import Cursor, SyncRun
 from app.clock.pages import health, setup
 from app.clock.pages.sync import cursor_words
@@ -177,7 +177,7 @@ def _pending(row: Cursor) -> Mapping[str, Any]:
         **pending,
         "resource": row.resource,
         "label": RESOURCE_LABELS[row.resource],
-        "sentence": row.note or absences.sentence(row.resource, pending),
+        "sentence": row.note or missing_rows.sentence(row.resource, pending),
     }
 
 

@@ -1,4 +1,4 @@
-"""What people say besides, when they act on problems: whom, until when, why, which way; and how a question asks for it."""
+"""What people enter when they act on problems: a person, a time, a reason, a choice; and how a question asks for it."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ ONE_KIND = "Each kind of problem has a remedy of its own. Filter by one kind fir
 
 
 async def given(ctx: Context, action: str, kind: str = "", *, confirmed: bool | None = None) -> dict[str, Any]:
-    """What the form says besides. While the question is still to be asked, what it will ask for is left empty. Raises Invalid."""
+    """What the form has besides the act. Values that a question will ask for are empty before it. Raises Invalid."""
     form = await ctx.form()
     agreed = form.get("confirmed") == "1" if confirmed is None else confirmed
     match action.partition("_")[0]:

@@ -26,8 +26,8 @@ _FIRST = (Problem.held_punches.desc(), Problem.since, Problem.id)
 
 @dataclass(frozen=True, slots=True)
 class ProblemKindRows:
-    """The problems of one kind: their number, the sums of what they hold, since when there is one, and the first rows. `url`
-    lists all."""
+    """The problems of one kind: their number, how many punches and people they hold, when the oldest began, and the
+    first rows. `url` lists all."""
 
     kind: str
     label: str

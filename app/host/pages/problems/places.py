@@ -9,13 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.problems.models import Problem
 
 DEPARTMENT, TERMINAL = Problem.facts["department"].astext, Problem.facts["terminal"].astext
-# What it is called; a version before kept only the serial number with the problems of people.
+# The terminal's name. An earlier version kept only its serial number with problems of people.
 _NAME_OF_SUBJECT = case((Problem.subject_type == "terminal", Problem.facts["name"].astext))
 TERMINAL_NAME = func.coalesce(Problem.facts["terminal_name"].astext, _NAME_OF_SUBJECT)
 
 
 def _each(name: str) -> str:
-    """Each value once: the index is asked for the next one above the last, so the many problems of one place are not read."""
+    """Finds each value once: it asks the index for the next value above the last one, and so does not read the many
+    problems of one place."""
     of_open = f"SELECT facts ->> '{name}' FROM problems WHERE closed_at IS NULL AND facts ->> '{name}' >"
     first = f"ORDER BY facts ->> '{name}' LIMIT 1"
     return f"""{name}s (value) AS (
@@ -23,13 +24,14 @@ def _each(name: str) -> str:
 
 
 def _of_each(name: str, shown: str) -> str:
-    """What is said of each value by a problem whose kind is seen; null where none has it. With LIMIT it is looked up for each: EXISTS may
-    read all problems first."""
+    """`shown` from one problem that has the value and a kind that the person sees; null when there is none. LIMIT 1
+    makes PostgreSQL look up each value: for EXISTS it may read all problems first."""
     return f"""(SELECT {shown} FROM problems
         WHERE closed_at IS NULL AND facts ->> '{name}' = value AND kind = ANY(CAST(:seen AS text[])) LIMIT 1)"""
 
 
-# What is open stands; the index on what stands finds the few problems of terminals.
+# Every open problem stands, so the condition `stands` changes nothing. It lets PostgreSQL use the index on what stands,
+# which finds the few problems of terminals.
 _OFFERED = text(f"""
 WITH RECURSIVE {_each("department")}, {_each("terminal")}, called AS (
     SELECT facts ->> 'terminal' AS serial, max(facts ->> 'name') AS name FROM problems
@@ -44,13 +46,14 @@ SELECT ARRAY(SELECT value FROM departments WHERE {_of_each("department", "true")
 
 
 class OfferedPlaces(NamedTuple):
-    """By what the address says, what the filter shows."""
+    """What the filters offer: the value in the address, and the text that is shown."""
 
     departments: Mapping[str, str]
     terminals: Mapping[str, str]
 
 
 async def offered(db: AsyncSession, seen: Collection[str]) -> OfferedPlaces:
-    """Of the kinds that the person sees. One statement; its price is that of the places, and not of the problems."""
+    """The places of open problems, of the kinds that the person sees. One statement; its cost grows with the places,
+    and not with the problems."""
     found = (await db.execute(_OFFERED, {"seen": list(seen)})).one()
     return OfferedPlaces({one: one for one in found.departments}, dict(found.terminals))

@@ -101,7 +101,7 @@ def base(ctx: Context, query: Query) -> Select[Any]:
 
 
 def keys(rows: Select[Any]) -> Select[Any]:
-    """The ids of the rows of `base`: a page is found by them, before what else its rows show is read."""
+    """The ids of the rows of `base`. The list finds a page by them, and then reads the other columns of its rows."""
     return rows.with_only_columns(Problem.id)
 
 
@@ -143,7 +143,7 @@ async def spec_of(ctx: Context, query: Query) -> ListSpec:
         columns=_shown_of_closed(COLUMNS) if closed else COLUMNS,
         filters=_filters(
             ctx.user.id,
-            # Links of other pages name several kinds, and not everybody sees all of them.
+            # Links on other pages name several kinds. A person may see only some of them.
             {*seen, *(one for one in query.getall("kind", []) if one in kinds())},
             _with_asked(query, "department", offered.departments),
             _with_asked(query, "terminal", offered.terminals),
@@ -155,7 +155,7 @@ async def spec_of(ctx: Context, query: Query) -> ListSpec:
 
 
 def _with_asked(query: Query, name: str, offered: Mapping[str, str] | None) -> dict[str, str]:
-    """In the order of the words. What the address names is offered, too, where it has no problem any longer."""
+    """In alphabetical order. A value in the address is offered too, even when no problem has it now."""
     asked = str(query.get(name) or "")
     known = {**({asked: asked} if asked.strip() else {}), **(offered or {})}
     return dict(sorted(known.items(), key=lambda one: (one[1].casefold(), one[0])))

@@ -53,8 +53,8 @@ def remedy_of(ctx: Context, kind: ProblemKind) -> Remedy:
 
 
 async def run(ctx: Context, problem_ids: Collection[int], choice: str = "") -> int:
-    """Runs the remedies of those that are open, then looks whether they are mended. Returns how many problems they changed. Raises what the
-    acts raise."""
+    """Runs the remedies of the open ones among these problems, then looks which of them are over. Returns how many
+    problems changed. Raises what the acts raise."""
     by_kind, done = await _open(ctx, problem_ids), 0
     for name, rows in by_kind.items():
         remedy = remedy_of(ctx, kinds()[name])
@@ -68,7 +68,7 @@ async def run(ctx: Context, problem_ids: Collection[int], choice: str = "") -> i
 
 
 async def still_so(ctx: Context, row: Any) -> str:
-    """What is so after the remedy of this problem changed nothing."""
+    """A sentence about the problem as it is after its remedy changed nothing."""
     remedy = kinds()[row.kind].remedy
     if remedy is None or remedy.unchanged is None:
         return "Nothing was changed."

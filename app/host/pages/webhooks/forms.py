@@ -72,7 +72,8 @@ async def edit(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Resp
 
 
 async def _refused(ctx: Context, known: str = "") -> Invalid | None:
-    """Why the address that was sent may not be called from here. None for the one that is `known`, which each call judges."""
+    """Why Muster may not call the address in the form. None when it may, and for the address `known`, which is saved
+    already: each call checks that one."""
     url = str((await ctx.form()).get("url", "")).strip()
     if url in ("", known):
         return None

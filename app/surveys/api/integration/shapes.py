@@ -11,8 +11,9 @@ from app.api.envelope import Count
 from app.api.tokens import TokenGuard
 from app.surveys import decimals
 from app.surveys.api.queue_rows import Options, QuestionKind
-from app.surveys.results.breakdowns import Bar, Breakdown, Middle, PromoterScore
+from app.surveys.results.breakdowns import Bar, Breakdown, Middle
 from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.promoters import PromoterScore
 from app.surveys.words import LONGEST_LABEL, LONGEST_OPTION, LONGEST_TEXT, MOST_QUESTIONS
 
 PREFIX = "/api/v1/surveys"
