@@ -1,4 +1,4 @@
-"""The PostgreSQL under the test suite: one cluster, migrated template databases, and a quick clone for whoever needs one.
+"""The PostgreSQL under the test suite: one cluster, migrated template databases, and a quick clone for each test that needs one.
 
 Without further ado it is an embedded cluster with every safety off, shared by all workers and sessions of this checkout
 (the last one stops it) and kept between runs, so that only a changed migration costs time. With

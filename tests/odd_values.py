@@ -101,7 +101,7 @@ JSON_TYPES = (
 )
 # Bodies that are right, but for the account, the survey and the app, which are in no database yet.
 RIGHT: dict[str, dict[str, Any]] = {
-    "/v1/api/auth/token": {"email": "nobody@example.org", "password": "x" * 20, "otp": "123456"},
+    "/v1/api/auth/token": {"email": "stranger@example.org", "password": "x" * 20, "otp": "123456"},
     "/v1/api/me/app-rating": {"app": "", "rating": 5, "platform": "ios", "comment": "Good.", "app_version": "1"},
     "/v1/api/me/surveys/respond": {
         "survey": "",

@@ -146,7 +146,7 @@ async def test_a_token_is_printed_once_and_kept_as_a_hash(muster: CommandLine, d
 
 
 async def test_a_token_for_an_unknown_person_is_refused(muster: CommandLine) -> None:
-    assert "nobody@example.org" in (await muster("token:create", "nobody@example.org", "--scope", "me")).refusal
+    assert "stranger@example.org" in (await muster("token:create", "stranger@example.org", "--scope", "me")).refusal
     assert (await muster("token:create", "eve@example.org", "--scope", "me")).code == 1, "Eve is Globex's"
     ended = await muster("token:create", "eve@example.org", "--scope", "me", "--workspace", "globex")
     assert ended.code == 0
@@ -247,8 +247,8 @@ async def test_a_role_that_may_not_make_tables_is_one_line(empty: DatabaseUrls, 
 
 async def test_an_app_role_that_there_is_not_is_one_line(empty: DatabaseUrls, tmp_path: Path) -> None:
     muster = command_line(empty, tmp_path)
-    nobody = re.sub("//[^@]*@", "//nobody:x@", empty.app)
-    assert 'role "nobody" does not exist' in (await muster("migrate:modules", MUSTER_DATABASE_URL=nobody)).refusal
+    stranger = re.sub("//[^@]*@", "//stranger:x@", empty.app)
+    assert 'role "stranger" does not exist' in (await muster("migrate:modules", MUSTER_DATABASE_URL=stranger)).refusal
 
 
 async def test_an_address_that_asks_for_what_there_is_not_is_one_line(muster: CommandLine) -> None:

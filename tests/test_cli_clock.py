@@ -177,7 +177,7 @@ async def test_records_are_moved_and_taken_back_with_the_link(muster: CommandLin
     async with database.transaction() as db:
         made = select(Punch.emp_code, func.count(Punch.host_attendance_id.distinct())).group_by(Punch.emp_code)
         code, records = next(row for row in await db.execute(made.order_by(Punch.emp_code)) if row[1])
-        await employ(db, "Nobody Else", "X-1")
+        await employ(db, "Norman Else", "X-1")
     moved = (await muster("clock:bind", code, "X-1", "--move", "--json")).json
     assert moved["undone"] == {"records": records, "done": records, "left": {}, "finished": True}
     assert "were taken back." in (await muster("clock:clear", code, "--take-back")).out
@@ -237,12 +237,12 @@ async def test_using_the_punches_takes_the_filters_of_a_retry(muster: CommandLin
     async with database.transaction() as db:
         made = select(Punch.emp_code, func.min(Punch.local_date)).where(Punch.host_attendance_id.is_not(None))
         code, day = (await db.execute(made.group_by(Punch.emp_code).order_by(Punch.emp_code).limit(1))).one()
-        await employ(db, "Nobody Else", "X-1")
+        await employ(db, "Norman Else", "X-1")
     await muster("clock:bind", code, "X-1")
     await muster("clock:import")
     late = (Punch.emp_code == code, Punch.import_outcome == "arrived_late")
     before, first = await count(database, Punch, *late), await count(database, Punch, *late, Punch.local_date == day)
-    assert (await muster("clock:use", "--emp-code", "nobody's", "--json")).json["punches"] == 0
+    assert (await muster("clock:use", "--emp-code", "stranger's", "--json")).json["punches"] == 0
     await muster("attendance:lock", str(day), str(day))
     locked = (await muster("clock:use", "--emp-code", code, "--to", str(day), "--json")).json
     assert locked == {"punches": first, "used": 0, "left": {"date_locked": first}, "finished": True}

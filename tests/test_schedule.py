@@ -1,4 +1,4 @@
-"""The schedule over many tenants: who is looked into when, and that one of them keeps nobody from their turn."""
+"""The schedule over many tenants: who is looked into when, and that one of them keeps no other from its turn."""
 
 import asyncio
 from collections import Counter

@@ -26,7 +26,7 @@ _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 # Verified when there is no such account, so that the time of the answer tells a stranger nothing. It has the hasher's
 # own costs.
 # It is a constant, because making it at each start took as long as a sign-in.
-_NOBODY = "$argon2id$v=19$m=19456,t=2,p=1$lq3hMNBB+NJRJd4lNx45ig$BEVuz5ZoCWoyxrBayI3fW2FsbtNNuXEaIol22XcfeoQ"
+_NO_ACCOUNT = "$argon2id$v=19$m=19456,t=2,p=1$lq3hMNBB+NJRJd4lNx45ig$BEVuz5ZoCWoyxrBayI3fW2FsbtNNuXEaIol22XcfeoQ"
 
 
 class SignInRefused(Invalid):
@@ -74,7 +74,7 @@ async def hash_password(password: str) -> str:
 
 
 async def verify_password(password_hash: str | None, password: str) -> bool:
-    return await asyncio.to_thread(_verify, password_hash or _NOBODY, password) and password_hash is not None
+    return await asyncio.to_thread(_verify, password_hash or _NO_ACCOUNT, password) and password_hash is not None
 
 
 def _verify(password_hash: str, password: str) -> bool:

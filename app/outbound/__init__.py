@@ -1,4 +1,7 @@
-"""Calls that leave this host: which addresses, how long, how much, and what may be kept of them. No database here."""
+"""Calls that leave this host: which addresses, how long, how much, and what may be kept of them. No database here.
+
+client.py makes a call, policy.py says which addresses it may reach, redaction.py what may be kept of it.
+"""
 
 from app.outbound.client import Call, CallRecord, Limits, Log, OutboundClient, OutboundReply, ProbeStep
 from app.outbound.errors import OutboundError

@@ -110,7 +110,7 @@ class Gate:
         body = Body(str(scope.get("method")), _header(scope, b"content-length"), receive)
         try:
             await body.read(FROM_ANYBODY)
-            if body.goes_on and await self._comes_from_a_session(scope):
+            if body.is_incomplete and await self._comes_from_a_session(scope):
                 await body.read(LARGEST)
             if body.is_gone:
                 await plain_answer(answer.send, scope, Gone())

@@ -77,7 +77,7 @@ async def test_one_message_stands_for_every_reason_of_refusal(visitor: Browser, 
     shown = set()
     for short, password in [
         ("alice", "not her password"),
-        ("nobody", PASSWORD),
+        ("stranger", PASSWORD),
         ("nora", PASSWORD),  # never chose a password
         ("bob", PASSWORD),  # deactivated
         ("vera", PASSWORD),  # locked
@@ -288,7 +288,7 @@ async def test_an_unknown_address_costs_the_same_hash_as_a_known_one(
     monkeypatch.setattr(PasswordHasher, "verify", counting)
     await attempt(parts, "bob", "wrong")
     known, costs[:] = costs[:], []
-    await attempt(parts, "nobody", "wrong")
+    await attempt(parts, "stranger", "wrong")
     assert len(known) == 1
     assert costs == known
 
@@ -398,7 +398,7 @@ async def test_no_password_opens_an_account_without_one(monkeypatch: pytest.Monk
     """Not even the one that is looked at in its place."""
     hashed = await signing_in.hash_password(PASSWORD)
     assert await signing_in.verify_password(hashed, PASSWORD)
-    monkeypatch.setattr(signing_in, "_NOBODY", hashed)
+    monkeypatch.setattr(signing_in, "_NO_ACCOUNT", hashed)
     assert not await signing_in.verify_password(None, PASSWORD)
 
 

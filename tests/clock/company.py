@@ -27,9 +27,9 @@ class Company(Store):
 
     def groups(self):
         """Each code that no employee stands behind, then each employee with all codes."""
-        nobody = [(Unbound(), (code,)) for code in CODES if self.bindings[code] is None]
+        unbound = [(Unbound(), (code,)) for code in CODES if self.bindings[code] is None]
         people = sorted({who for who in self.bindings.values() if who is not None})
-        return nobody + [(self.who_of(self.codes_of(who)[0]), self.codes_of(who)) for who in people]
+        return unbound + [(self.who_of(self.codes_of(who)[0]), self.codes_of(who)) for who in people]
 
     def codes_of(self, employee):
         return tuple(code for code in CODES if self.bindings[code] == employee)

@@ -25,7 +25,7 @@ LEDGER = {
     "audit_entries",
 }
 CONTRACTS = {"drop_column", "drop_table", "drop_constraint", "rename_table"}
-# A step waits a quarter of a second for each lock and keeps those that it has, so that nobody waits for more than a second.
+# A step waits a quarter of a second for each lock and keeps those that it has, so that no request waits for more than a second.
 MOST_TABLES = 3
 _LOCKS_ITS_FIRST = {"add_column", "alter_column"}
 _LOCKS_ITS_SECOND = {"create_index", "create_check_constraint", "create_foreign_key", "create_unique_constraint"}

@@ -32,6 +32,8 @@ pytestmark = pytest.mark.skipif(
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become other users")
 
 # A client in a process of its own: starts, says so, and stops when its input ends. Killed, it stops nothing.
+# The system user that may do least.
+_LEAST = "nobody"
 CLIENT = """
 import sys
 from pathlib import Path
@@ -534,7 +536,7 @@ def test_only_the_socket_is_listened_on_and_only_its_owner_may_use_it(data_dir: 
 @as_root
 def test_another_user_of_the_machine_is_kept_out(data_dir: Path) -> None:
     cluster = embedded.start(data_dir)
-    # Not as `nobody` from the start: the interpreter itself may lie below root's home.
+    # Not as that user from the start: the interpreter itself may lie below root's home.
     connect = (
         "import os, socket, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534);"
         "socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
@@ -572,15 +574,15 @@ def test_any_path_will_do_and_its_address_survives_a_restart(seed: Path, room: P
 def test_a_plain_user_runs_the_server_as_itself(room: Path) -> None:
     home = room / "nobodys"
     home.mkdir()
-    shutil.chown(home, "nobody", "nogroup")
+    shutil.chown(home, _LEAST, "nogroup")
     process = subprocess.Popen(
-        [interpreter_for_all(), "-c", CLIENT, str(home / "data-dir")], user="nobody", group="nogroup", extra_groups=[],
+        [interpreter_for_all(), "-c", CLIENT, str(home / "data-dir")], user=_LEAST, group="nogroup", extra_groups=[],
         cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if "site-packages" in path)},
     )  # fmt: skip
     assert process.stdout
     assert process.stdout.readline().startswith("postgresql://muster_app@/muster")
-    assert psutil.Process(postmaster_pid(home / "data-dir")).username() == "nobody"
+    assert psutil.Process(postmaster_pid(home / "data-dir")).username() == _LEAST
     # Root may join, and does not take the server away from the user.
     with client(home / "data-dir"):
         pass
@@ -588,8 +590,8 @@ def test_a_plain_user_runs_the_server_as_itself(room: Path) -> None:
     process.communicate()
     assert state_of(data_of(home / "data-dir")) is ClusterState.STOPPED
     with client(home / "data-dir"):
-        assert psutil.Process(postmaster_pid(home / "data-dir")).username() == "nobody"
-    assert {path.owner() for path in (home / "data-dir").rglob("*")} == {"nobody"}
+        assert psutil.Process(postmaster_pid(home / "data-dir")).username() == _LEAST
+    assert {path.owner() for path in (home / "data-dir").rglob("*")} == {_LEAST}
 
 
 def interpreter_for_all() -> str:
@@ -597,7 +599,7 @@ def interpreter_for_all() -> str:
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     for candidate in (sys.executable, f"/usr/bin/{version}", f"/usr/local/bin/{version}"):
         with suppress(OSError):
-            subprocess.run([candidate, "-c", ""], user="nobody", group="nogroup", extra_groups=[], cwd="/", check=True)
+            subprocess.run([candidate, "-c", ""], user=_LEAST, group="nogroup", extra_groups=[], cwd="/", check=True)
             return candidate
     pytest.skip(f"no {version} that a plain user may run")
 

@@ -86,7 +86,7 @@ async def test_locations_and_schedules_are_the_clouds_alone():
         days, _ = await visitor.page("schedules", **query)
         assert len(days) == 5
         assert {day["emp_code"] for day in days} == {"10001"}
-        assert (await visitor.page("schedules", **(query | {"emp_code": "nobody"})))[0] == []
+        assert (await visitor.page("schedules", **(query | {"emp_code": "unknown"})))[0] == []
         assert (await visitor.page("schedules", **(query | {"start_date": "soon"})))[0] == []
     async with visiting("onprem") as visitor:
         assert not {"locations", "schedules"} & visitor.profile.paths.keys()
@@ -270,7 +270,7 @@ async def test_a_photo_is_a_small_png_for_the_person_who_is_signed_in(profile):
             assert picture.headers["content-type"] == "image/png"
             assert struct.unpack(">II", picture.content[16:24]) == (64, 64)
             assert (await visitor.http.get(address, headers={"Authorization": ""})).status_code == 401
-        assert (await visitor.http.get("/media/people/nobody/")).status_code == 404
+        assert (await visitor.http.get("/media/people/missing/")).status_code == 404
 
 
 async def test_the_same_seed_gives_the_same_bytes():
@@ -298,7 +298,7 @@ async def test_serving_keeps_well_ahead_of_a_client(profile):
         for page in range(1, 101):
             size += len((await visitor.get("transactions", page=page, page_size=500)).content)
         took = time.perf_counter() - begun
-    print(f"\n{profile}: {50_000 / took:,.0f} rows a second, {size / took / 1e6:.0f} MB/s, client included")  # noqa: T201 -- for whoever looks, with -s
+    print(f"\n{profile}: {50_000 / took:,.0f} rows a second, {size / took / 1e6:.0f} MB/s, client included")  # noqa: T201 -- for a person who looks, with -s
     assert size > 50_000 * 400
 
 

@@ -159,7 +159,7 @@ def test_a_large_world_is_built_compactly():
     begun = time.perf_counter()
     world = build_world(7, 2000, 30, 8, NOW, ZONE)
     took = time.perf_counter() - begun
-    print(f"\n{len(world.punches):,} punches in {took:.1f} s, {len(world.punches) / took:,.0f} a second")  # noqa: T201 -- for whoever looks, with -s
+    print(f"\n{len(world.punches):,} punches in {took:.1f} s, {len(world.punches) / took:,.0f} a second")  # noqa: T201 -- for a person who looks, with -s
     assert len(world.punches) > 150_000
     size = sum(len(column) * column.itemsize for column in world.punches.columns)
     assert size / len(world.punches) < 48

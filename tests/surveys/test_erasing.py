@@ -283,7 +283,7 @@ async def test_the_command_does_not_ask_with_yes_and_tells_in_json(
 
 async def test_the_command_erases_people_of_its_workspace_alone(muster: CommandLine, nora: EvidenceOwner) -> None:
     assert (await muster("person:erase", nora.email, "--yes", "--workspace", "globex")).code == 1
-    assert (await muster("person:erase", "nobody@example.org", "--yes")).code == 1
+    assert (await muster("person:erase", "stranger@example.org", "--yes")).code == 1
 
 
 # --- the daily note

@@ -143,7 +143,7 @@ def _by_order(code: Code, host: Directory) -> Decision:
         decision = step(code, host)
         if decision is not None:
             return _unless_rejected(code, decision)
-    return Decision(BindingState.NOT_FOUND, _nobody_works_under(code, host))
+    return Decision(BindingState.NOT_FOUND, _without_employee(code, host))
 
 
 def _by_kiosk(code: Code, host: Directory) -> Decision | None:
@@ -188,7 +188,7 @@ def _unless_rejected(code: Code, decision: Decision) -> Decision:
     return Decision(BindingState.UNBOUND, "A person rejected this match; it is not proposed again.", cleared=True)
 
 
-def _nobody_works_under(code: Code, host: Directory) -> str:
+def _without_employee(code: Code, host: Directory) -> str:
     """Begins the reason of a code that no ID number decided: the employees with the number have left."""
     left = host.having(code.emp_code)
     if not left:

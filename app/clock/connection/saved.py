@@ -207,12 +207,12 @@ async def _change(
     db: AsyncSession, keys: KeyRing, old: Connection, values: dict[str, Any], form: ConnectionForm
 ) -> None:
     zone, profile = old.timezone, old.profile
-    signs_in_anew = form.password is not None or any(getattr(old, name) != values[name] for name in _SIGNS_IN)
-    if signs_in_anew or zone != values["timezone"]:
+    needs_sign_in = form.password is not None or any(getattr(old, name) != values[name] for name in _SIGNS_IN)
+    if needs_sign_in or zone != values["timezone"]:
         values |= {"tested_at": None, "updated_at": func.now()}
         values["status"] = old.status if old.status in ("paused", "locked") else "unverified"
         await lease.break_off(db)
-    if signs_in_anew:
+    if needs_sign_in:
         values["tokens"] = None
     if old.base_url != values["base_url"]:
         values |= _NOTHING_SAID
@@ -223,9 +223,9 @@ async def _change(
     if profile != values["profile"]:
         # The other kind of server numbers its rows differently: the same punch comes back under another id.
         values["id_generation"] = Connection.id_generation + 1
-        await cursors.begin_anew(db)
+        await cursors.start_over(db)
     await db.execute(update(Connection).values(**values))
-    if signs_in_anew:
+    if needs_sign_in:
         await _forget_session(db, keys)
     if zone != values["timezone"]:
         await _move(db, profile, zone, values["timezone"])
@@ -243,7 +243,7 @@ async def _move(db: AsyncSession, profile: str, old: str, zone: str) -> None:
         return
     await rezoning.begin(db, old, zone, "instants" if profile == "cloud" else "local_times")
     if profile == "cloud":
-        await cursors.begin_anew(db)
+        await cursors.start_over(db)
 
 
 async def _set_status(db: AsyncSession, actor: audit.Actor, verb: str, before: str, after: str) -> None:

@@ -174,7 +174,7 @@ class _Work:
                 for part, is_newer in ((ids[:cut], False), (ids[cut:], True)):
                     if part:
                         self.total.add(await self._settle(part, is_newer=is_newer))
-                if not await self._goes_on(self.total.judged - before):
+                if not await self._may_continue(self.total.judged - before):
                     break
         return self.done
 
@@ -209,7 +209,7 @@ class _Work:
             judged = await self._judge_batch(batch, codes)
             self.left_out = self.left_out or not judged.complete
             self.total.add(judged)
-            await self._goes_on(waiting)
+            await self._may_continue(waiting)
 
     async def _judge_batch(self, batch: Batch, codes: Sequence[str]) -> ImportCounts:
         async def attempt(db: AsyncSession) -> ImportCounts:
@@ -217,7 +217,7 @@ class _Work:
 
         return await _with_retries(self.open_transaction, attempt, ImportCounts(complete=False))
 
-    async def _goes_on(self, done: int) -> bool:
+    async def _may_continue(self, done: int) -> bool:
         async with self.telling:
             self.done += done
             if self.progress is not None and not await self.progress(self.done, self.of):

@@ -98,7 +98,7 @@ async def drop(db: AsyncSession, window: str) -> None:
     await db.execute(delete(Cursor).where(Cursor.resource == PUNCHES, Cursor.window == window))
 
 
-async def begin_anew(db: AsyncSession) -> None:
+async def start_over(db: AsyncSession) -> None:
     """Forgets everything that was read of punches, and starts each listing over. Listings keep counting generations."""
     await db.execute(delete(Cursor).where(Cursor.resource == PUNCHES, Cursor.kind != "asked"))
     await db.execute(

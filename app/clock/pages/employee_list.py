@@ -108,7 +108,7 @@ NOT_CONNECTED = Empty(
     "/clock_settings",
     "Connect a server",
 )
-NOBODY_YET = Empty(
+NOTHING_YET = Empty(
     "users",
     "No employees mirrored yet",
     "A sync reads the people from the time clock. Start one in the Sync Center, which also shows its progress.",
@@ -180,7 +180,7 @@ SPEC = ListSpec(
         Filter("code", "Code, exactly", lambda code: ClockEmployee.emp_code == code, advanced=True, verbatim=True),
         Filter("absent", "Absent people", _absent, kind="select", options=ABSENT, advanced=True),
     ),
-    empty=NOBODY_YET,
+    empty=NOTHING_YET,
     bulk_url="/clock_employees/bulk",
     bulk=BULK,
 )

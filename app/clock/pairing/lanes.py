@@ -190,14 +190,14 @@ class _Lane:
         if shift is None:
             self._orphan(tap)
             return False
-        goes_on = shift.clock_out is not None
+        continues = shift.clock_out is not None
         if shift.clock_out is not None:
             shift.clock_out.effect = Effect.INNER
             shift.clock_out = None
         started = shift.break_open
         if (started is None) == (tap.rank == BREAK_IN):
             shift.take(tap, Effect.INNER)
-            return goes_on
+            return continues
         if started is None:
             shift.take(tap, Effect.BREAK_START)
             shift.break_open = tap

@@ -63,7 +63,7 @@ async def start_over(db: AsyncSession, actor: audit.Actor, from_date: date, now:
     found = await connection.required(db)
     _check(from_date, from_date, zone_day(found, now))
     await lease.break_off(db)
-    await cursors.begin_anew(db)
+    await cursors.start_over(db)
     await db.execute(update(Connection).values(id_generation=Connection.id_generation + 1))
     await write_settings(db, actor, {"history_start": from_date}, now)
     await audit.record(

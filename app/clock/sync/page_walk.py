@@ -20,7 +20,7 @@ from app.outbound import OutboundError
 
 Fetch = Callable[[int], Awaitable[Page]]
 Write = Callable[[Page, WalkPosition], Awaitable[None]]
-GoesOn = Callable[[Page, WalkPosition], bool]
+WantsNext = Callable[[Page, WalkPosition], bool]
 
 
 class WalkEnd(Enum):
@@ -36,10 +36,10 @@ def to_the_end(page: Page, position: WalkPosition) -> bool:
 
 
 async def walk(
-    run: RunState, position: WalkPosition, fetch: Fetch, write: Write, goes_on: GoesOn = to_the_end
+    run: RunState, position: WalkPosition, fetch: Fetch, write: Write, wants_next: WantsNext = to_the_end
 ) -> tuple[WalkEnd, WalkPosition]:
-    """Walks on from `position`. `write` is given each page with the position it leads to, in order; `goes_on` is asked the same
-    before, and says whether the next page is wanted.
+    """Walks on from `position`. `write` gets each page with the position that it leads to, in order. Before that,
+    `wants_next` gets the same, and returns True when the next page is wanted.
 
     Raises what fetching and writing raise, BudgetSpentError and StoppedError; what was written until then stays.
     """
@@ -52,7 +52,7 @@ async def walk(
             if page.repeats(position.digest):
                 return WalkEnd.REPEATED, position
             position = _after(position, page)
-            more = goes_on(page, position)
+            more = wants_next(page, position)
             if more and not run.budget.spent:
                 coming = _begin(fetch, page.number + 1)
             await write(page, position)
@@ -67,14 +67,14 @@ async def walk(
 
 
 class WalkedWindow(Protocol):
-    """The pages of a window of which every row is wanted. `goes_on` notes what a page holds in `seen`; `held` counts the rows of
+    """The pages of a window of which every row is wanted. `wants_next` notes what a page holds in `seen`; `held` counts the rows of
     the window that are stored, whichever run brought them."""
 
     seen: Seen
 
     async def fetch(self, number: int) -> Page: ...
     async def write(self, page: Page, position: WalkPosition) -> None: ...
-    def goes_on(self, page: Page, position: WalkPosition) -> bool: ...
+    def wants_next(self, page: Page, position: WalkPosition) -> bool: ...
     async def held(self) -> int: ...
 
 
@@ -84,7 +84,7 @@ async def walk_until_complete(
     """Walks again, or looks at the first pages again, until every row came or sync/window_completeness.py gives up."""
     looks, seen = 0, window.seen
     while True:
-        end, position = await walk(run, position, window.fetch, window.write, window.goes_on)
+        end, position = await walk(run, position, window.fetch, window.write, window.wants_next)
         tally = await _tally(window, position, looks, repeated=end is WalkEnd.REPEATED)
         match next_step(tally):
             case Next.LOOK:

@@ -95,8 +95,8 @@ class PunchWalk:
             self._parsed[number] = self.run.parser.punches(page.rows)
         return page
 
-    def goes_on(self, page: Page, position: WalkPosition) -> bool:
-        """Notes the rows of the page, and says whether the next one is wanted."""
+    def wants_next(self, page: Page, position: WalkPosition) -> bool:
+        """Notes the rows of the page. Returns True when the next page is wanted."""
         return self.seen.note(self._hashes(page), page.total, position.total or 0) and to_the_end(page, position)
 
     def _hashes(self, page: Page) -> set[int]:

@@ -49,12 +49,13 @@ _log = structlog.get_logger("muster.clock.sync")
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """How a run ends, and whether the next one is queued: at once, or not before an instant."""
+    """How a run ends. `queues_next`: there is more to do, so the next run is queued, at once or not before
+    `not_before`."""
 
     status: str
     code: TcCode | None = None
     message: str | None = None
-    goes_on: bool = False
+    queues_next: bool = False
     not_before: datetime | None = None
 
 
@@ -78,7 +79,7 @@ async def run(
             return begun
         row, fence = begun
         running = await _prepare(db, parts, workspace, row, fence=fence, now=now)
-    running.watch, running.term, running.goes_on = watch, term, row.trigger == "resume"
+    running.watch, running.term, running.resumes = watch, term, row.trigger == "resume"
     async with _heartbeat(running):
         try:
             ending = await _carry_out(running, row.request)
@@ -136,7 +137,7 @@ async def _carry_out(running: RunState, request: Mapping[str, Any]) -> RunOutcom
     except (StoppedError, RestoredError, SecretError, ImportFailedError, OutboundError) as error:
         return _stopped_by(running, error)
     if spent:
-        return RunOutcome("truncated", TcCode.TRUNCATED, _budget_sentence(running), goes_on=True)
+        return RunOutcome("truncated", TcCode.TRUNCATED, _budget_sentence(running), queues_next=True)
     return _finished(running)
 
 
@@ -205,7 +206,7 @@ def _stopped_by(
             return RunOutcome("failed", TcCode.IMPORT, str(error))
         case OutboundError(code=TcCode.RATE):
             not_before = running.now() + timedelta(seconds=error.retry_after_s or 0)
-            return RunOutcome("truncated", TcCode.RATE, error.message, goes_on=True, not_before=not_before)
+            return RunOutcome("truncated", TcCode.RATE, error.message, queues_next=True, not_before=not_before)
         case _:
             return RunOutcome("failed", TcCode(error.code), error.message)
 
@@ -242,14 +243,14 @@ async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:
         ).scalar_one()
         await lease.give_back(db, running.fence)
         await noting.note(db, SYNC_FINISHED, [running.run_id])
-        if ending.goes_on:
+        if ending.queues_next:
             request = {name: value for name, value in row.request.items() if name != "budget_seconds"}
-            await run_rows.queue_run(db, "resume", request, SYSTEM, due_at=_goes_on_at(running, ending))
+            await run_rows.queue_run(db, "resume", request, SYSTEM, due_at=_next_at(running, ending))
         await looking.look_soon(db)
     return end_of(closed)
 
 
-def _goes_on_at(running: RunState, ending: RunOutcome) -> datetime | None:
+def _next_at(running: RunState, ending: RunOutcome) -> datetime | None:
     """A server that refuses calls but allows a retry at once must not be asked by one run after another that gets no row."""
     if ending.not_before is None or any(counts.fetched for counts in running.counts.values()):
         return ending.not_before

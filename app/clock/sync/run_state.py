@@ -94,8 +94,8 @@ class Step:
 
 @dataclass(slots=True)
 class RunState:
-    """Everything that the steps of a run share. `generation` is that of the server's ids; `goes_on`: this run takes up
-    what another one had no budget for. `newest_found` is the newest punch that was there when it began, `imported` what its own
+    """Everything that the steps of a run share. `generation` is that of the server's ids; `resumes`: this run continues
+    one whose budget was spent. `newest_found` is the newest punch that was there when it began, `imported` what its own
     import made of punches that were there."""
 
     parts: Parts
@@ -110,7 +110,7 @@ class RunState:
     now: Callable[[], datetime]
     term: timedelta = lease.TERM
     watch: Watch | None = None
-    goes_on: bool = False
+    resumes: bool = False
     newest_found: int = 0
     imported: Counter[str] = field(default_factory=Counter)
     counts: dict[str, Counts] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class RunState:
     def was_just_here(self, cursor: Cursor) -> bool:
         """True when a run that this one continues has tried this window."""
         interval = timedelta(minutes=max(self.settings.sync_interval_minutes, SHORTEST_INTERVAL))
-        return self.goes_on and self.now() - cursor.updated_at < interval
+        return self.resumes and self.now() - cursor.updated_at < interval
 
     def left_off(self, cursor: Cursor) -> WalkPosition | None:
         """Where the walk of an interrupted run continues; None when it starts over."""

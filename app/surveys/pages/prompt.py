@@ -43,7 +43,9 @@ class _Prompt:
     async def draw(self, ctx: Context, shown: Shown, said: PromptNotice, status: int) -> Response[Any]:
         return await _page(ctx, shown, said, status=status)
 
-    async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
+    async def continue_with(
+        self, ctx: Context, said: PromptNotice, answer: RespondResult | None
+    ) -> Response[Any] | Redirect:
         """The next item with a message about this one; before it the author's closing words, if there are some."""
         if answer and answer.closing_html:
             return await _close(ctx, said) if ctx.wants_fragment else go(f"{questions.URL}/{answer.survey}")

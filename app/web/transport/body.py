@@ -43,7 +43,7 @@ class Body:
             self._refusal = TooLarge()
 
     @property
-    def goes_on(self) -> bool:
+    def is_incomplete(self) -> bool:
         return not (self._is_whole or self.is_gone or self._refusal)
 
     @property
@@ -52,7 +52,7 @@ class Body:
 
     async def read(self, most: int) -> None:
         """Reads to the end, or until more than `most` bytes have come."""
-        while self.goes_on and self._size <= most:
+        while self.is_incomplete and self._size <= most:
             await self._next()
 
     async def _next(self) -> None:

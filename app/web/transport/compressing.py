@@ -83,45 +83,45 @@ class Compressing:
             else:
                 await self._send(message)
         elif message["type"] == "http.response.body" and (self._start or self._compressor):
-            await self._body(message["body"], goes_on=message["more_body"])
+            await self._body(message["body"], more_body=message["more_body"])
         else:
             await self._send(message)
 
-    async def _body(self, body: bytes, *, goes_on: bool) -> None:
+    async def _body(self, body: bytes, *, more_body: bool) -> None:
         start, self._start = self._start, None
         if start is None:
-            await self._piece(body, goes_on=goes_on)
+            await self._piece(body, more_body=more_body)
             return
-        comes_in_pieces = goes_on or (self._only_head and not names_its_length(start["headers"]))
+        comes_in_pieces = more_body or (self._only_head and not names_its_length(start["headers"]))
         long_enough = comes_in_pieces or len(body) >= SMALLEST
         encoding = chosen(",".join(self._accepted)) if long_enough else None
         if encoding is None:
             await self._begin(start, {})
-            await self._put(body, goes_on=goes_on)
+            await self._put(body, more_body=more_body)
         elif comes_in_pieces:
             self._compressor = _compressor(encoding)
             await self._begin(start, {b"content-encoding": encoding.encode(), b"content-length": None})
-            await self._piece(body, goes_on=goes_on)
+            await self._piece(body, more_body=more_body)
         else:
             packed = await _whole(encoding, body)
             length = str(len(packed)).encode()
             await self._begin(start, {b"content-encoding": encoding.encode(), b"content-length": length})
-            await self._put(packed, goes_on=False)
+            await self._put(packed, more_body=False)
 
     async def _begin(self, start: HTTPResponseStartEvent, changed: Mapping[bytes, bytes | None]) -> None:
         await self._send({**start, "headers": _with(start["headers"], changed)})
 
-    async def _piece(self, body: bytes, *, goes_on: bool) -> None:
+    async def _piece(self, body: bytes, *, more_body: bool) -> None:
         if self._compressor is None:
-            await self._put(body, goes_on=goes_on)
+            await self._put(body, more_body=more_body)
             return
         packed = self._compressor.process(body) if body else b""
         # Each piece can be read at once: an export shows its first rows while the others are still read.
-        packed += self._compressor.flush() if goes_on else self._compressor.finish()
-        await self._put(packed, goes_on=goes_on)
+        packed += self._compressor.flush() if more_body else self._compressor.finish()
+        await self._put(packed, more_body=more_body)
 
-    async def _put(self, body: bytes, *, goes_on: bool) -> None:
-        sent, more = (b"", False) if self._only_head else (body, goes_on)
+    async def _put(self, body: bytes, *, more_body: bool) -> None:
+        sent, more = (b"", False) if self._only_head else (body, more_body)
         await self._send({"type": "http.response.body", "body": sent, "more_body": more})
 
 

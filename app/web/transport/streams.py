@@ -88,14 +88,14 @@ class Watch:
             return
         async with asyncio.timeout(PATIENCE_S), self._database.shared_transaction() as db:
             held = await sessions.rights_of(db, {one.session_key for one in looked_at})
-        self._end({one: OVER for one in looked_at if not _may_go_on(one.began_with, held.get(one.session_key))})
+        self._end({one: OVER for one in looked_at if not _may_stay(one.began_with, held.get(one.session_key))})
 
     def _end(self, refused: Mapping[_Stream, ServerSentEventMessage | None]) -> None:
         for stream, last in refused.items():
             stream.end(last)
 
 
-def _may_go_on(began_with: Rights, now: Rights | None) -> bool:
+def _may_stay(began_with: Rights, now: Rights | None) -> bool:
     """True while the session is valid, with all the rights and under the policies with which the stream was opened."""
     return now is not None and began_with.permissions <= now.permissions and began_with.policies == now.policies
 

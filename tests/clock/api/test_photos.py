@@ -69,7 +69,7 @@ class TestAPicture:
     async def test_that_the_server_does_not_give_is_503(self, caller: Caller, database: Database) -> None:
         async with database.transaction() as db:
             for table in (Punch, ClockEmployee):
-                await db.execute(update(table).values(photo_ref="/media/people/nobody/"))
+                await db.execute(update(table).values(photo_ref="/media/people/missing/"))
         for address in await addresses(caller):
             assert _refusal(await caller.get(address)) == (503, "unavailable")
 

@@ -1,4 +1,4 @@
-"""*Add as employee*: who becomes one, which codes stay, and that two who press it at once make nobody twice."""
+"""*Add as employee*: who becomes one, which codes stay, and that two who press it at once add no person twice."""
 
 import asyncio
 

@@ -458,7 +458,7 @@ async def test_beginning_again_forgets_what_was_read_and_not_what_a_person_asked
         ]
         kinds = [row.kind for row in await cursors.read_all(db)]
         assert kinds == ["asked", "backfill", "check", "live"]
-        await cursors.begin_anew(db)
+        await cursors.start_over(db)
         assert (await db.execute(found)).all() == [
             ("devices", "", 0, 0, "open", None, None, 5),
             ("employees", "", 0, 0, "open", None, None, 5),

@@ -1,4 +1,4 @@
-"""The import on a real database: what it writes, when it judges again, and that nobody's work is overwritten."""
+"""The import on a real database: what it writes, when it judges again, and that no person's work is overwritten."""
 
 import asyncio
 import re
@@ -204,9 +204,11 @@ async def test_a_punch_that_only_opened_a_door_counts_once_a_person_says_that_th
     async with database.transaction() as db:
         await mirror_terminal(db, "T1")
         await punch(db, "100", "I 08:00, O 12:00, O 17:00")
-        await punch(db, "nobody", "I 08:00")
+        await punch(db, "stranger", "I 08:00")
         await db.execute(
-            text("UPDATE clock_transactions SET remote_attendance = false WHERE punch_code = 1 OR emp_code = 'nobody'")
+            text(
+                "UPDATE clock_transactions SET remote_attendance = false WHERE punch_code = 1 OR emp_code = 'stranger'"
+            )
         )
     await import_all(database)
     assert await see(database, outcomes) == [

@@ -1,4 +1,4 @@
-"""Punches that no employee stands behind, settled many at a time: the word is the pairing core's, and nobody's mark is lost."""
+"""Punches that no employee stands behind, settled many at a time: the word is the pairing core's, and no mark is lost."""
 
 import asyncio
 from collections import Counter
@@ -33,7 +33,7 @@ async def crowd(database: Database) -> None:
         for code in ("7", "8", "door", "memory", "again", "kept"):
             await mirror_person(db, code)
         await mirror_person(db, "100", await employ(db, "Ada"))
-        for code in ("7", "8", "100", "memory", "again", "kept", "nobody"):
+        for code in ("7", "8", "100", "memory", "again", "kept", "unknown"):
             await punch(db, code, TAPS)
         await punch(db, "door", TAPS, sn="DOOR")
         for code, change in (
@@ -69,7 +69,7 @@ async def test_whatever_is_settled_gets_the_word_of_the_core(database: Database,
     async with database.transaction() as db:
         world = await import_rows.read_world(db, now)
         expected = {}
-        for code in ("7", "8", "door", "memory", "again", "kept", "nobody"):
+        for code in ("7", "8", "door", "memory", "again", "kept", "unknown"):
             (read,) = await import_rows.read_spans(db, world, [(OwnedCodes(Unbound(), (code,)), EVER)])
             judged = judge(Case(Unbound(), read.punches, read.records, world.rules, now, unread=world.unread))
             expected |= {
@@ -85,7 +85,7 @@ async def test_whatever_is_settled_gets_the_word_of_the_core(database: Database,
         rows = await db.execute(select(Punch.id, Punch.import_outcome, Punch.judge_at).where(Punch.id.in_(ids)))
         assert {(outcome, at) for _, outcome, at in rows} == {("not_bound", None)}
     memory = await with_codes(database, ids)
-    assert memory.keys() <= {"7", "8", "kept", "nobody"}, "what has a past, and a door's taps, go through the core"
+    assert memory.keys() <= {"7", "8", "kept", "unknown"}, "what has a past, and a door's taps, go through the core"
 
 
 async def with_codes(database: Database, ids: list[int]) -> Counter[str]:
@@ -100,8 +100,8 @@ async def test_what_is_not_settled_at_once_is_judged_all_the_same(database: Data
     async with database.transaction() as db:
         assert result.judged == await db.scalar(text("SELECT count(*) FROM clock_transactions"))
         assert await db.scalar(text("SELECT count(*) FROM clock_transactions WHERE judge_at IS NOT NULL")) == 0
-        words = {code: {word for _, word in await outcomes(db, code)} for code in ("7", "8", "kept", "nobody", "door")}
-    assert words == {**{code: {"not_bound"} for code in ("7", "8", "kept", "nobody")}, "door": {"access_terminal"}}
+        words = {code: {word for _, word in await outcomes(db, code)} for code in ("7", "8", "kept", "unknown", "door")}
+    assert words == {**{code: {"not_bound"} for code in ("7", "8", "kept", "unknown")}, "door": {"access_terminal"}}
 
 
 async def test_only_news_make_a_day_stale_and_a_punch_updated(database: Database) -> None:

@@ -30,7 +30,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 async def floor(database):
-    """Ada and Ben at the host; on the clock: Ada's code auto-matched, Ben's suggested, two that nobody knows, a test card."""
+    """Ada and Ben at the host; on the clock: Ada's code auto-matched, Ben's suggested, two without an employee, a test card."""
     async with database.transaction() as db:
         await connect(db, "Europe/Berlin")
         db.add(Department(code="D1", name="Assembly"))

@@ -141,7 +141,7 @@ async def test_a_module_that_is_switched_off_is_not_there(database: Database, mi
 FOUND = [
     ("q=lovelace", 4),
     ("q=200", 1),
-    ("q=nobody", 0),
+    ("q=unknown", 0),
     ("from=2026-03-03&to=2026-03-03", 1),
     ("terminal=T2", 1),
     ("outcome=imported&outcome=not_bound", 3),

@@ -50,7 +50,7 @@ class Chance(Workplace):
         except Refusal as refused:
             self.done[-1] += f" (refused: {refused})"
 
-    async def goes_on(self) -> None:
+    async def continues(self) -> None:
         (act,) = self.chance.choices(list(ACTS), weights=ACTS.values())
         if line := await getattr(self, act)():
             await self.does(line)
@@ -207,4 +207,4 @@ async def test_judging_what_is_marked_gives_what_judging_everything_would(databa
     place = Chance(database, seed)
     await place.open()
     while len(place.done) < ACTS_IN_EACH:
-        await place.goes_on()
+        await place.continues()

@@ -82,7 +82,7 @@ class Server:
     async def write(self, page, position):
         pass
 
-    def goes_on(self, page, position):
+    def wants_next(self, page, position):
         return self.seen.note(set(page.rows), page.total, position.total or 0) and to_the_end(page, position)
 
     async def held(self):

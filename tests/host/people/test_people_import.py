@@ -80,7 +80,7 @@ async def test_every_bad_line_is_named_and_nothing_is_written(db: AsyncSession) 
         db,
         file(
             "2,Grace,,,,,,",
-            ",Nobody,,,,,,",
+            ",Norman,,,,,,",
             "3,Edsger,not-an-address,,,maybe,,",
             "2,GRACE,,,,,,",
             "4,Alan,,,,,K1,",

@@ -61,7 +61,7 @@ async def test_anything_wrong_is_one_and_the_same_answer(visitor: Browser, parts
     secret = await give_second_factor(parts, "vera")
     await change_user(parts.database, "bob", active=False)
     answers = [
-        await sign_in(visitor, "nobody"),
+        await sign_in(visitor, "stranger"),
         await sign_in(visitor, "nora", "not the password"),
         await sign_in(visitor, "alice", "who has no password"),
         await sign_in(visitor, "bob"),
@@ -94,7 +94,7 @@ async def test_five_failures_lock_the_account_and_look_no_different(visitor: Bro
 async def test_more_at_once_than_connections_all_get_their_turn(visitor: Browser, database: Database) -> None:
     await give_password(database, "nora")
     async with asyncio.timeout(9):  # waiting for a connection is given up after ten seconds
-        answers = await asyncio.gather(*(sign_in(visitor, "nobody") for _ in range(12)), sign_in(visitor))
+        answers = await asyncio.gather(*(sign_in(visitor, "stranger") for _ in range(12)), sign_in(visitor))
     assert [answer.status_code for answer in answers] == [401] * 12 + [201]
 
 

@@ -1,4 +1,4 @@
-"""Nobody is recorded with words that were replaced between their reading and the record, however close the two come."""
+"""No response is recorded with words that were replaced between their reading and the record, however close the two come."""
 
 import asyncio
 from dataclasses import replace

@@ -231,7 +231,7 @@ def test_what_takes_too_long_to_read_is_known_unread(message: str) -> None:
 
 def test_an_ordinary_long_message_is_not_too_much() -> None:
     message = (
-        "<p>A paragraph of a consent, long enough to be read by nobody, with a <strong>word</strong> in it.</p>" * 195
+        "<p>A paragraph of a consent, long enough to be read by no one, with a <strong>word</strong> in it.</p>" * 195
     )
     assert len(message) < 20_000
     assert not content.too_much_to_read(message)

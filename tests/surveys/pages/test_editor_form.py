@@ -46,7 +46,7 @@ def typed(offered: Offered = PLATFORM, **fields: Any) -> Draft:
         ("down:a", "b c a", "down-a"),
         ("up:a", "a b c", "up-a"),
         ("down:c", "a b c", "down-c"),
-        ("remove:nobody", "a b c", ""),
+        ("remove:unknown", "a b c", ""),
         ("explode:a", "a b c", ""),
         ("", "a b c", ""),
     ],

@@ -192,7 +192,7 @@ async def test_an_operator_reads_english_around_questions_in_arabic(sign_in: Sig
 async def test_a_stranger_signs_in_in_their_language(visitor: Browser) -> None:
     visitor.headers["Accept-Language"] = "ar"
     spoken(await visitor.get("/sign-in?next=/me/questions"))
-    spoken(await submit_sign_in(visitor, "nobody", "wrong"), 422)
+    spoken(await submit_sign_in(visitor, "stranger", "wrong"), 422)
     spoken(await visitor.get("/sign-in/forgot"))
     assert "Sign in" in (await visitor.get("/sign-in?lang=en")).text
 

@@ -374,7 +374,7 @@ async def test_words_that_changed_meanwhile_are_shown_again_with_what_still_fits
     survey = await ask(database, questions=[CHOICE, WHY])
     async with database.transaction() as db:
         await db.execute(update(Survey).values(version=2, title="Lunch, again"))
-    answers = {named(survey, 0): "Nowhere any more", named(survey, 1): "typed"}
+    answers = {named(survey, 0): "Nowhere now", named(survey, 1): "typed"}
     answer = await reply_by_htmx(nora, survey, "answer", answers)
     assert answer.status_code == 409
     assert "Lunch, again" in answer.text
@@ -415,7 +415,7 @@ async def test_an_impression_counts_once_a_sign_in_and_the_item_stays(
     assert "Lunch" not in (await (await sign_in("nora")).get("/survey_prompt")).text
 
 
-async def test_an_optional_one_that_nobody_acted_on_gives_way_to_a_required_one_and_comes_back_after_it(
+async def test_an_optional_one_without_any_act_gives_way_to_a_required_one_and_comes_back_after_it(
     nora: Browser, database: Database
 ) -> None:
     optional = await ask(database, title="Whenever")

@@ -1,4 +1,4 @@
-"""Senders who go away in the middle of their body, over a real socket: nothing is done, and nobody is woken for it."""
+"""Senders who go away in the middle of their body, over a real socket: nothing is done, and no person is woken for it."""
 
 import asyncio
 from collections.abc import AsyncIterator

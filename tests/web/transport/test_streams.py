@@ -54,7 +54,7 @@ async def follow(elsewhere: Any, watch: Watch, a_run: int) -> AsyncIterator[Call
         opened.append(client)
         before = len(watch._open)
         stream = asyncio.create_task(client.get(f"/clock_sync/live/{number}"))
-        while len(watch._open) == before and not stream.done():  # noqa: ASYNC110 - it tells nobody when it opens one
+        while len(watch._open) == before and not stream.done():  # noqa: ASYNC110 - it tells no one when it opens one
             await asyncio.sleep(0.01)
         return stream
 
@@ -159,7 +159,7 @@ async def test_all_streams_of_a_process_are_asked_about_in_one_statement(
 async def test_streams_end_without_a_word_when_their_person_is_unknown(bob: Browser, follow: Any, watch: Watch) -> None:
     """So browsers connect again, and are asked who they are."""
     stream = await follow(bob)
-    watch._database = Database("postgresql://nobody@127.0.0.1:1/nothing")
+    watch._database = Database("postgresql://stranger@127.0.0.1:1/nothing")
     answer = await asyncio.wait_for(stream, HANGS_S)
     assert "event: end" not in answer.text
     await watch._database.close()

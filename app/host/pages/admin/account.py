@@ -84,7 +84,7 @@ async def change_password(ctx: NamedDependency[Context]) -> Response[Any]:
     await audit.record(ctx.db, ctx.actor, "user.change_password", "user", ctx.user.id)
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.change_password")
     revoked = await revoke_if_asked(ctx, ctx.actor, ctx.user.id, form)
-    ended = await begin_anew(ctx)
+    ended = await renew_session(ctx)
     others = [_ended(ended)] if ended else []
     gone = [_revoked(revoked)] if revoked else []
     return await done(ctx, "/account", joined(marked("The password was changed."), *others, *gone))
@@ -114,7 +114,7 @@ async def switch_on(ctx: NamedDependency[Context]) -> Response[Any]:
     if not form.ok:
         return await _setup_page(ctx, form, sealed, status=422)
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.enable_second_factor")
-    await begin_anew(ctx)
+    await renew_session(ctx)
     return await _codes_next(
         ctx, codes, marked("The second factor is on. Signing in asks for the six digits from now on.")
     )
@@ -149,7 +149,7 @@ async def switch_off(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _off_page(ctx, form, status=422)
     if await second_factor.forget(ctx.db, ctx.actor, ctx.user.id):
         await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.drop_second_factor")
-    await begin_anew(ctx)
+    await renew_session(ctx)
     return await done(ctx, "/account", marked("The second factor is off: the password alone signs in."))
 
 
@@ -210,7 +210,7 @@ async def confirmed(ctx: Context, form: Bound) -> Bound:
     return form
 
 
-async def begin_anew(ctx: Context) -> int:
+async def renew_session(ctx: Context) -> int:
     """A password or second factor changed: this browser gets a new session id, the other sessions end. Returns how many ended."""
     ended = await end_other_sessions(ctx.db, ctx.user.id, keep=ctx.user.session_key)
     await sessions.renew(ctx)

@@ -13,7 +13,7 @@ from litestar.params import FromPath
 from app.accounts import passkeys, second_factor
 from app.accounts.passkey_site import PasskeySite, site_of, why_not
 from app.errors import Conflict, Invalid
-from app.host.pages.admin.account import CURRENT, begin_anew, confirmed
+from app.host.pages.admin.account import CURRENT, confirmed, renew_session
 from app.mail.account_letters import tell_of
 from app.web.context import Context
 from app.web.forms import Bound, Form, Text
@@ -106,7 +106,7 @@ async def remove(ctx: NamedDependency[Context], passkey_id: FromPath[int]) -> Re
         return await _remove_page(ctx, form, passkey, status=422)
     name = await passkeys.remove(ctx.db, ctx.actor, ctx.user.id, passkey_id)
     await tell_of(ctx.parts, ctx.db, ctx.user.id, "user.remove_passkey")
-    await begin_anew(ctx)
+    await renew_session(ctx)
     return await done(
         ctx, "/account", worded("The passkey {name} was removed. Other browsers were signed out.", name=name)
     )

@@ -108,7 +108,7 @@ async def save(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Respons
             form.absorb(refused)
     if not form.ok:
         return await _editor(ctx, form, role=role, status=form.status)
-    await _begin_anew(ctx, changed)
+    await _end_sessions(ctx, changed)
     signed_out = (
         f" {count(len(changed), 'person has', 'people have')} new rights and must sign in again." if changed else ""
     )
@@ -126,7 +126,7 @@ async def remove(ctx: NamedDependency[Context], role_id: FromPath[int]) -> Respo
     if (await ctx.form()).get("people", "") != str(role.people):
         return await _ask(ctx, role)  # the number of people changed since the question
     lost = await roles.remove(ctx.db, ctx.actor, role_id, reach=ctx.user.permissions)
-    await _begin_anew(ctx, lost)
+    await _end_sessions(ctx, lost)
     who = f" {count(len(lost), 'person', 'people')} lost it." if lost else ""
     return await done(ctx, "/admin/roles", f"The role {role.name} was deleted.{who}", gone=f"/admin/roles/{role_id}")
 
@@ -159,7 +159,7 @@ async def _ask(ctx: Context, role: Any) -> Response[str]:
     )
 
 
-async def _begin_anew(ctx: Context, user_ids: Sequence[int]) -> None:
+async def _end_sessions(ctx: Context, user_ids: Sequence[int]) -> None:
     """Ends the sessions of all people whose rights changed; the acting person's own session gets a new id."""
     if user_ids:
         await end_all_of(ctx.db, user_ids, keep=ctx.user.session_key)

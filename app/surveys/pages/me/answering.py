@@ -57,7 +57,9 @@ class FormPlace(Protocol):
 
     async def draw(self, ctx: Context, shown: Shown, said: PromptNotice, status: int) -> Response[Any]: ...
 
-    async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
+    async def continue_with(
+        self, ctx: Context, said: PromptNotice, answer: RespondResult | None
+    ) -> Response[Any] | Redirect:
         """Called after an answer; `answer` is None when the survey was no longer open."""
 
 
@@ -69,12 +71,12 @@ async def take(ctx: Context, place: FormPlace) -> Response[Any] | Redirect:
         if answer is None:
             return await _ask(ctx, place, sent)
     except SurveyNotFound:
-        return await place.go_on(ctx, PromptNotice(words.GONE, "warning"), None)
+        return await place.continue_with(ctx, PromptNotice(words.GONE, "warning"), None)
     except VersionSuperseded as refused:
-        return await _show_anew(ctx, place, sent, refused.status)
+        return await _show_changed(ctx, place, sent, refused.status)
     except (ActionNotAllowed, Invalid) as refused:
         return await _show_again(ctx, place, sent, refused)
-    return await place.go_on(ctx, await _said(ctx, answer), answer)
+    return await place.continue_with(ctx, await _said(ctx, answer), answer)
 
 
 async def met(ctx: Context, uid: UUID, languages: tuple[str, ...] = ()) -> Met:
@@ -155,7 +157,7 @@ async def _show_again(ctx: Context, place: FormPlace, sent: Sent, refused: Actio
     return await place.draw(ctx, shown, PromptNotice(text, "warning"), refused.status)
 
 
-async def _show_anew(ctx: Context, place: FormPlace, sent: Sent, status: int) -> Response[Any]:
+async def _show_changed(ctx: Context, place: FormPlace, sent: Sent, status: int) -> Response[Any]:
     """Shows the present words. The person has seen them from here on, for any status of the answer, so this is stored
     at once."""
     found = await met(ctx, sent.survey, sent.languages)

@@ -91,7 +91,9 @@ class _OwnPage:
     async def draw(self, ctx: Context, shown: Shown, said: PromptNotice, status: int) -> Response[Any]:
         return await _form(ctx, shown, said, status=status)
 
-    async def go_on(self, ctx: Context, said: PromptNotice, answer: RespondResult | None) -> Response[Any] | Redirect:
+    async def continue_with(
+        self, ctx: Context, said: PromptNotice, answer: RespondResult | None
+    ) -> Response[Any] | Redirect:
         """After an answer the same address says what was recorded."""
         if answer is not None and answer.outcome is not None:
             await carrying.let_go(ctx)

@@ -251,8 +251,8 @@ async def test_it_takes_the_permission_all_rights_and_the_platform(
     page = (await vera.get("/admin/tenants/acme")).text
     assert URL not in page
     assert "A person who has all permissions can make the first one." in page
-    assert (await alice.get("/admin/tenants/nobody/administrator")).status_code == 404
-    assert (await alice.submit("/admin/tenants/nobody/administrator", ADA)).status_code == 404
+    assert (await alice.get("/admin/tenants/unknown/administrator")).status_code == 404
+    assert (await alice.submit("/admin/tenants/unknown/administrator", ADA)).status_code == 404
     assert (await alice.get("/admin/tenants/main/administrator")).status_code == 404
 
 

@@ -80,7 +80,7 @@ async def test_a_deactivated_tenant_is_out_at_once_and_comes_back_whole(
 async def test_many_tenants_are_deactivated_after_a_question_and_come_back(
     alice: Browser, eve: Browser, database: Database
 ) -> None:
-    chosen = {"action": "deactivate", "id": ["acme", "globex", "nobody", "no key"]}
+    chosen = {"action": "deactivate", "id": ["acme", "globex", "unknown", "no key"]}
     asked = await alice.submit("/admin/tenants", chosen, headers={"HX-Request": "true"})
     assert "<html" not in asked.text
     assert "Deactivate 2 tenants?" in asked.text
@@ -122,7 +122,7 @@ async def test_other_tenants_stay_signed_in(alice: Browser, sign_in: SignIn) -> 
 
 
 async def test_unknown_tenants_and_acts_are_not_there(alice: Browser) -> None:
-    for path in ("/admin/tenants/nobody", "/admin/tenants/nobody/deactivate", "/admin/tenants/globex/drop"):
+    for path in ("/admin/tenants/unknown", "/admin/tenants/unknown/deactivate", "/admin/tenants/globex/drop"):
         assert (await alice.get(path)).status_code == 404
         assert (await alice.submit(path, {"name": "X", "ceiling": "full"})).status_code == 404
 
@@ -212,4 +212,4 @@ async def test_an_unknown_workspace_is_refused(database: Database) -> None:
         await tenants.refuse_unknown(db, "main")
         await tenants.refuse_unknown(db, "globex")
         with pytest.raises(NotFound):
-            await tenants.refuse_unknown(db, "nobody")
+            await tenants.refuse_unknown(db, "unknown")

@@ -97,7 +97,7 @@ async def test_the_owners_permissions_are_asked_at_each_request(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"email": "eve@example.org"}, {"email": "nobody@example.org"}, {"scopes": ["all"]}, {"life": "1"}]
+    "wrong", [{"email": "eve@example.org"}, {"email": "stranger@example.org"}, {"scopes": ["all"]}, {"life": "1"}]
 )
 async def test_what_is_wrong_makes_no_token(alice: Browser, database: Database, wrong: dict[str, Any]) -> None:
     assert (await alice.submit("/admin/tokens/new", {**NEW, **wrong})).status_code == 422
