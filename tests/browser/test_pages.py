@@ -134,6 +134,7 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
     ):
         look = violations_apart_from_shell if seen else violations
         page.evaluate(_SHORTEN)
+        page.evaluate(_WITHOUT_SHADOWS)
         faults += [f"{address}: {fault}" for fault in _at_a_desk(page, look)]
         faults += [f"{address} in the dark: {fault}" for fault in _in_the_dark(page, look)]
         faults += [f"{address} in forced colours: {fault}" for fault in _in_forced_colours(page, look)]
@@ -142,6 +143,7 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
         seen.append(urlsplit(address).path)
     page.goto(_OTHER_STATES)
     page.evaluate(_SHORTEN)
+    page.evaluate(_WITHOUT_SHADOWS)
     faults += [f"{_OTHER_STATES} in the dark: {fault}" for fault in _in_the_dark(page, violations_apart_from_shell)]
     assert faults == []
     missing = [route for route, pattern in _pages() if not any(pattern.fullmatch(path) for path in seen)]
