@@ -1,0 +1,56 @@
+"""Nothing hides what a person works with: neither the heads of a list what the keys lead to, nor a message what is pressed next."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import SignedIn
+
+pytestmark = pytest.mark.browser
+
+STEPS = 40
+# How far a focused link or field of a row begins above the lower edge of the columns' heads; None outside of the rows.
+_UNDER_THE_HEADS = """() => {
+  const one = document.activeElement;
+  if (!one.closest('tbody')) return null;
+  return Math.round(document.querySelector('.list thead th').getBoundingClientRect().bottom - one.getBoundingClientRect().top);
+}"""
+_COVERED = """one => {
+  const { x, y, width, height } = one.getBoundingClientRect();
+  return [2, height / 2, height - 2].some(down => !one.contains(document.elementFromPoint(x + width / 2, y + down)));
+}"""
+
+
+@pytest.mark.parametrize("address", ["/clock_employees", "/people", "/clock_devices"])
+def test_what_one_goes_back_to_by_keyboard_stands_clear_of_the_heads_of_the_list(
+    page_of: SignedIn, address: str
+) -> None:
+    page = page_of("alice", viewport={"width": 1280, "height": 500})
+    page.goto(address)
+    page.locator(".list tbody a").last.focus()
+    under = [step for _ in range(STEPS) if (step := _back(page)) is not None]
+    assert len(under) >= STEPS / 2
+    assert max(under) <= 0
+
+
+def _back(page: Page) -> int | None:
+    page.keyboard.press("Shift+Tab")
+    found: int | None = page.evaluate(_UNDER_THE_HEADS)
+    return found
+
+
+@pytest.mark.parametrize("height", [480, 560, 640, 760])
+def test_on_a_phone_a_message_covers_nothing_that_one_cannot_scroll_clear_of_it(page_of: SignedIn, height: int) -> None:
+    page = page_of("alice", viewport={"width": 360, "height": height})
+    page.goto("/account/tokens/new")
+    page.get_by_role("textbox", name="Name").fill("Payroll")
+    page.get_by_role("checkbox").first.check()
+    page.get_by_role("button", name="Make the token").click()
+    expect(page).to_have_url(re.compile("/account/tokens/made$"))
+    message = page.locator("#flashes [data-toast]")
+    expect(message).to_be_visible()
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    assert not page.get_by_role("link", name="Done").evaluate(_COVERED)
+    assert page.get_by_role("link", name="Done").is_visible()
+    expect(message).to_be_in_viewport()
