@@ -26,7 +26,8 @@ from app.parts import Parts
 from app.problems.kinds import kinds, place_of
 from app.problems.models import Problem
 
-PROBLEMS_PAGE = "/problems"
+# All of them, whatever view the person opens that list with.
+PROBLEMS_PAGE = "/problems?view=all"
 
 
 async def write_alert(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:

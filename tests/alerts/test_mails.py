@@ -238,7 +238,7 @@ async def test_of_what_another_version_described_in_its_own_way_people_are_told(
         await db.execute(update(Problem).values(facts={}))
     await tell(looked)
     (told,) = mailbox.messages
-    assert "http://testserver/problems" in text_of(told).split()
+    assert "http://testserver/problems?view=all" in text_of(told).split()
 
 
 @pytest.mark.usefixtures("a_worker")

@@ -20,7 +20,9 @@ from app.web.context import Context
 from app.web.guards import signed_in
 from app.web.long_acts import known
 from app.web.pages import page
+from app.web.preferences import WITHOUT_VIEW
 from app.web.site import MOST_EACH, Found, PaletteAct, PaletteSource
+from app.web.templating import with_query
 
 LONGEST = 100
 
@@ -64,7 +66,8 @@ async def problems(ctx: Context, asked: str) -> tuple[str, list[Found]]:
         return "Problems", []
     number = seen.open_problems(ctx)
     is_meant = number and all(word in "open problems" for word in asked.casefold().split())
-    every = [Found(problem_list.URL, "Open problems", f"{number:,} open", "alert-triangle")] if is_meant else []
+    all_url = with_query(problem_list.URL, WITHOUT_VIEW)
+    every = [Found(all_url, "Open problems", f"{number:,} open", "alert-triangle")] if is_meant else []
     statement = (
         problem_list.base(ctx, MultiDict())
         .with_only_columns(Problem.id, Problem.kind, Problem.title)

@@ -257,7 +257,7 @@ async def test_last_run_and_problems_are_named(parts: Parts, database: Database,
         in text
     )
     assert 'href="/clock_devices?serial=SN1%2F2">Open its page</a>' in text
-    assert '<a href="/problems">All problems</a>' in text
+    assert '<a href="/problems?view=all">All problems</a>' in text
     shown = re.compile(r'<h2 id="h-problems">Problems</h2>\D*>([\d,]+)<')
     (before,) = shown.findall(text)
     await alice.submit(f"/problems/{found['terminal_skew']}/snooze", {"until": "hour"})

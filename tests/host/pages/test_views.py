@@ -158,6 +158,21 @@ async def test_every_list_opens_with_a_view_and_leads_to_all_its_rows(alice: Bro
         assert f'?at={one.url}%3Fview%3Dall"' in (await alice.get(f"{one.url}?view=all")).text, one.url
 
 
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("/surveys/overview", "All surveys"),
+        ("/attendance", "All records"),
+        ("/attendance/days/2026-11-20", "All records"),
+        ("/attendance/people", "All records"),
+    ],
+)
+async def test_a_link_that_says_all_leads_past_a_default_view(alice: Browser, page: str, words: str) -> None:
+    text = (await alice.get(page)).text
+    (url,) = re.findall(rf'href="([^"]+)"[^>]*>(?:<svg.*?</svg>)?{words}', text)
+    assert url.endswith("?view=all")
+
+
 async def test_a_default_view_that_is_gone_or_private_again_changes_nothing(
     bob: Browser, vera: Browser, database: Database
 ) -> None:

@@ -11,6 +11,8 @@ from app.host.pages.problems.problem_list import URL, base
 from app.host.pages.problems.seen import SEE, open_problems
 from app.problems.kinds import place_of
 from app.web.context import Context
+from app.web.preferences import WITHOUT_VIEW
+from app.web.templating import with_query
 
 MOST = 8
 
@@ -29,7 +31,8 @@ class ProblemLine:
 
 @dataclass(frozen=True, slots=True)
 class TopOfProblems:
-    """`number` of open problems in all, without snoozed ones, as the list shows them; `url` lists them, "" for who may not open that list."""
+    """`number` of open problems in all, without snoozed ones, as the list shows them; `url` lists all of them, whatever view the person
+    opens that list with, "" for who may not open it."""
 
     lines: Sequence[ProblemLine]
     number: int
@@ -40,7 +43,7 @@ async def top(ctx: Context) -> TopOfProblems:
     """The top problems of the kinds whose page the person may open. One statement, or none when nothing is open."""
     may = ctx.may(SEE)
     found, number = await groups.top(ctx, base(ctx, MultiDict()), MOST) if open_problems(ctx) else ([], 0)
-    return TopOfProblems([_line(one, may=may) for one in found], number, URL if may else "")
+    return TopOfProblems([_line(one, may=may) for one in found], number, with_query(URL, WITHOUT_VIEW) if may else "")
 
 
 def _line(group: ProblemKindRows, *, may: bool) -> ProblemLine:
