@@ -21,6 +21,7 @@ from app.clock.models import Connection, Punch
 from app.clock.profiles import PROFILES, OverrideError, Profile, overridden
 from app.clock.remote import Credentials, RemoteClock, TestStep, checked_base_url
 from app.clock.remote.session import utc_now
+from app.dates import local_time
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.outbound import Log
@@ -170,7 +171,9 @@ async def unlock(db: AsyncSession, actor: audit.Actor, now: datetime) -> None:
     if found.status != "locked":
         raise Conflict("The connection is not locked.")
     if found.locked_until is not None and now < found.locked_until:
-        raise Conflict(f"The same password can be tried again from {found.locked_until:%H:%M} UTC on.")
+        zone = ZoneInfo(found.timezone)
+        when = local_time(found.locked_until.astimezone(zone), now.astimezone(zone).date())
+        raise Conflict(f"The same password can be tried again from {when} on ({found.timezone}).")
     await db.execute(update(Connection).values(credential_failures=LOCK_AFTER - 1, locked_until=None))
     await _set_status(db, actor, "unlock", "locked", "failing")
 

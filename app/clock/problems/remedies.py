@@ -47,8 +47,15 @@ async def _unlock(asked: RemedyAsked) -> None:
     await connection.unlock(asked.db, asked.actor, datetime.now(UTC))
 
 
+def _lock_is_over(facts: Facts, now: datetime) -> bool:
+    until = facts.get("until")
+    return until is None or datetime.fromisoformat(until) <= now
+
+
 START = Remedy("Start a run", RUNS, _start)
-UNLOCK = Remedy("Unlock", "clock.settings", _unlock, asks="Allow one more try with the saved password?")
+UNLOCK = Remedy(
+    "Unlock", "clock.settings", _unlock, asks="Allow one more try with the saved password?", ready=_lock_is_over
+)
 
 
 async def _decide_people(asked: RemedyAsked) -> None:

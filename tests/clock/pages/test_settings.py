@@ -177,13 +177,14 @@ async def test_a_failed_step_says_what_and_what_to_do(database: Database, alice:
 
 async def test_a_test_of_a_locked_connection_makes_no_call(parts: Parts, database: Database, alice: Browser) -> None:
     await connected(parts)
+    until = datetime.now(UTC) + timedelta(hours=1)
     async with database.transaction() as db:
-        await db.execute(
-            update(Connection).values(status="locked", locked_until=datetime.now(UTC) + timedelta(hours=1))
-        )
+        await db.execute(update(Connection).values(status="locked", locked_until=until, timezone="Asia/Kathmandu"))
     text_ = (await alice.submit(f"{URL}/connection/test")).text
     assert "The connection is locked" in text_
-    assert (await alice.submit(f"{URL}/unlock")).status_code == 409
+    refused = await alice.submit(f"{URL}/unlock")
+    assert refused.status_code == 409
+    assert f"{until.astimezone(ZoneInfo('Asia/Kathmandu')):%H:%M} on (Asia/Kathmandu)." in refused.text
     async with database.transaction() as db:
         assert await db.scalar(text("SELECT count(*) FROM clock_api_logs")) == 0
         await db.execute(update(Connection).values(locked_until=datetime.now(UTC) - timedelta(minutes=1)))

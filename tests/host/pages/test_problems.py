@@ -296,13 +296,24 @@ async def test_the_palette_finds_problems_and_the_way_to_all_of_them(
     (one, *_) = await have(database, "job_failed", 3)
     found = (await alice.fragment("/palette?q=failed+0+br")).text
     assert f'href="/problems/{one}"' in found
-    assert 'href="/problems"' in (await alice.fragment("/palette?q=open+problems")).text
+    assert 'href="/problems?view=all"' in (await alice.fragment("/palette?q=open+problems")).text
     selects.clear()
     assert "/problems/" not in (await bob.fragment("/palette?q=failed+0")).text
     assert [one for one in selects if "FROM problems" in one] == []
 
 
 class TestOne:
+    async def test_unlock_is_offered_once_the_lock_is_over(self, database: Database, alice: Browser) -> None:
+        until = datetime.now(UTC) + timedelta(minutes=5)
+        (one,) = await have(database, "connection_locked", 1, facts={"until": until.isoformat()})
+        for address in ("/problems", f"/problems/{one}"):
+            assert f"/problems/{one}/remedy" not in (await alice.get(address)).text, address
+        over = {"until": (until - timedelta(minutes=6)).isoformat()}
+        async with database.transaction() as db:
+            await db.execute(update(Problem).values(facts=over))
+        for address in ("/problems", f"/problems/{one}"):
+            assert f"/problems/{one}/remedy" in (await alice.get(address)).text, address
+
     async def test_what_another_version_described_is_shown_without_its_page(
         self, database: Database, alice: Browser
     ) -> None:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -30,13 +31,14 @@ class OfferedRemedy:
 
 
 def offered(ctx: Context, row: Any) -> OfferedRemedy | None:
-    """None when the kind has none, where the person may not do it, or where the problem is closed."""
+    """None when the kind has none, where the person may not do it, where the problem is closed, and while the act would be refused."""
     kind = kinds().get(row.kind)
     if (
         kind is None
         or row.closed_at is not None
         or (remedy := kind.remedy) is None
         or not all(map(ctx.may, remedy.rights))
+        or not remedy.is_ready(row.facts, datetime.now(UTC))
     ):
         return None
     return OfferedRemedy(remedy.label_for(row.facts), f"/problems/{row.id}/remedy", bool(remedy.asks or remedy.choices))
