@@ -34,7 +34,7 @@ from app.secrets import new_key_text
 from app.web import csrf, sessions
 from tests.cluster import DatabaseUrls, TestCluster, open_cluster
 from tests.command_line import CommandLine
-from tests.compiled import keep_compiled_templates
+from tests.compiled import compile_a_share_of_the_tests, keep_compiled_templates
 from tests.order import InFiles, is_left_out, keep_those_with_a_database, long_ones_first, processes
 from tests.reset import KEPT, forget, open_eraser, remember
 
@@ -65,6 +65,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     return (config.getoption("database_only") and is_left_out(collection_path)) or None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    compile_a_share_of_the_tests(session.config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
