@@ -111,12 +111,14 @@ async def http() -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def test_serve_answers_with_a_worker_beside_it_starts_that_again_and_ends_with_it(
+async def test_serve_keeps_idle_connections_answers_with_a_worker_beside_it_starts_that_again_and_ends_with_it(
     start: Start, http: httpx.AsyncClient
 ) -> None:
+    """One after the other, since each portal takes seconds to start."""
     port = free_port()
-    serving = start("serve", "--port", port)
+    serving = start("serve", "--port", port, MUSTER_KEEP_ALIVE_S="7")
     await serving.says("worker started")
+    await an_idle_connection_is_kept_as_long_as_the_setting_says(port)
     answer = await http.get(f"http://127.0.0.1:{port}/health/ready")
     assert answer.status_code == 200
     assert "server" not in answer.headers
@@ -128,13 +130,14 @@ async def test_serve_answers_with_a_worker_beside_it_starts_that_again_and_ends_
     assert "worker stopped" in serving.printed
 
 
-async def test_several_web_processes_serve_one_port_and_end_together(start: Start, http: httpx.AsyncClient) -> None:
-    port = free_port()
-    serving = start("serve", "--port", port, "--workers", 2, "--no-worker")
-    await serving.says("Application startup complete", times=2)
-    assert (await http.get(f"http://127.0.0.1:{port}/sign-in")).status_code == 200
-    assert serving.children("worker") == []
-    assert await serving.end(signal.SIGTERM) == 0
+async def an_idle_connection_is_kept_as_long_as_the_setting_says(port: int) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    visitors = Visitors(port)
+    assert await visitors.ask(reader, writer)
+    await asyncio.sleep(6)
+    assert await visitors.ask(reader, writer), "uvicorn itself ends it after 5 s"
+    assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
+    writer.close()
 
 
 def counted(text: str, name: str) -> float:
@@ -182,14 +185,16 @@ async def database_knows(urls: DatabaseUrls, number: int) -> bool:
         return db.execute(names).fetchone() == (number,)
 
 
-async def test_a_scrape_of_either_process_shows_the_counts_of_both_and_of_one_that_died(
-    start: Start, tmp_path: Path, urls: DatabaseUrls
+async def test_two_processes_count_together_what_they_answered_also_by_one_that_died_and_keep_one_limit(
+    start: Start, muster: CommandLine, tmp_path: Path, urls: DatabaseUrls
 ) -> None:
+    """One after the other, since each pair of web processes takes seconds to start."""
     port = free_port()
+    made = await muster("token:create", "alice@example.org", "--scope", "metrics:read", "--scope", "me", "--json")
     left = tmp_path / "muster-metrics-left"
     left.mkdir()
     os.utime(left, (0, 0))
-    serving = start("serve", "--port", port, "--workers", 2, "--no-worker", TMPDIR=str(tmp_path))
+    serving = start("serve", "--port", port, "--workers", 2, "--no-worker", TMPDIR=str(tmp_path), MUSTER_API_RATE="100")
     await serving.says("Application startup complete", times=2)
     assert not left.exists()
     # Neither was asked anything yet.
@@ -206,20 +211,13 @@ async def test_a_scrape_of_either_process_shows_the_counts_of_both_and_of_one_th
     assert counted(await both.scrape(), "muster_db_connections") <= connections + 1
     await both.ask_until(processes=3)
     assert {await both.said() for _ in range(10)} == {both.asked}
+    await they_serve_no_more_than_a_tenth_above_the_limit_of_a_token(both, made.json["token"])
     assert await serving.end(signal.SIGTERM) == 0
     assert both.files("") == []
 
 
-async def test_two_processes_serve_no_more_than_a_tenth_above_the_limit_of_a_token(
-    start: Start, muster: CommandLine, tmp_path: Path
-) -> None:
-    port = free_port()
-    made = await muster("token:create", "alice@example.org", "--scope", "metrics:read", "--scope", "me", "--json")
-    token = made.json["token"]
-    serving = start("serve", "--port", port, "--workers", 2, "--no-worker", TMPDIR=str(tmp_path), MUSTER_API_RATE="100")
-    await serving.says("Application startup complete", times=2)
-    both = Counting(port, tmp_path)
-    await both.ask_until(processes=2)
+async def they_serve_no_more_than_a_tenth_above_the_limit_of_a_token(both: Counting, token: str) -> None:
+    """A hundred requests a minute."""
 
     async def ask() -> int:
         async with httpx.AsyncClient(timeout=60, headers={"host": "muster.example"}) as http:
@@ -279,6 +277,8 @@ async def test_at_sigterm_the_portal_says_so_and_answers_what_still_comes(
     port = free_port()
     serving = start("serve", "--port", port, "--workers", workers, "--no-worker", MUSTER_DRAIN_S="2")
     await serving.says("Application startup complete", times=workers)
+    assert serving.children("worker") == []
+    below = serving.family.children(recursive=True)
     visitors = Visitors(port)
     asking = [asyncio.create_task(visitors.go_on()) for _ in range(8)]
     while visitors.answered < 8:  # noqa: ASYNC110 - the portal is another process
@@ -291,19 +291,8 @@ async def test_at_sigterm_the_portal_says_so_and_answers_what_still_comes(
     assert visitors.failed == []
     assert visitors.told > 8
     assert await asyncio.to_thread(serving.process.wait, PATIENCE_S) == 0
-
-
-async def test_an_idle_connection_is_kept_as_long_as_the_setting_says(start: Start) -> None:
-    port = free_port()
-    serving = start("serve", "--port", port, "--no-worker", MUSTER_KEEP_ALIVE_S="7")
-    await serving.says("Muster serves")
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    visitors = Visitors(port)
-    assert await visitors.ask(reader, writer)
-    await asyncio.sleep(6)
-    assert await visitors.ask(reader, writer), "uvicorn itself ends it after 5 s"
-    assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
-    writer.close()
+    _, alive = await asyncio.to_thread(psutil.wait_procs, below, PATIENCE_S)
+    assert alive == [], f"{alive} outlived their parent"
 
 
 async def test_a_killed_portal_takes_its_worker_and_its_web_processes_with_it(start: Start) -> None:
