@@ -21,6 +21,7 @@ from app.accounts.models import WorkerHeartbeat
 from app.db.connecting import connect
 from app.db.session import PLATFORM, Database
 from app.pace import Pace
+from app.problems import sweeps
 from workers import claims
 from workers.ending import end
 from workers.slots import Slots
@@ -109,7 +110,8 @@ async def _keep_alive(database: Database, worker: str, host: str, pid: int, pace
     seen = row.on_conflict_do_update(index_elements=[WorkerHeartbeat.worker], set_={"seen_at": func.now()})
     while True:
         try:
-            async with database.shared_transaction() as db:
+            async with database.transaction(PLATFORM) as db:
+                await sweeps.ask_after_silence(db)
                 await db.execute(seen)
         except Exception as error:  # noqa: BLE001 - a worker without database says so and waits
             _log.warning("the worker's heartbeat could not be written", reason=type(error).__name__)

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Boolean, ColumnElement, ScalarSelect, case, exists, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import jobs
 from app.accounts.models import Job, WorkerHeartbeat
 from app.db.session import PLATFORM
 from app.jobs import WORKER_SILENT_AFTER
@@ -52,3 +53,10 @@ async def standing(db: AsyncSession) -> WorkerStanding:
     """One statement."""
     alive = select(func.count()).select_from(WorkerHeartbeat).where(_IS_ALIVE).scalar_subquery()
     return WorkerStanding(*(await db.execute(select(alive, waits_since(), func.now()))).one())
+
+
+async def ask_after_silence(db: AsyncSession) -> None:
+    """Before a worker's sign of life, in its transaction on the platform: when no worker was alive, a sweep comes at once, so that the
+    problem which says so closes."""
+    if not await db.scalar(select(exists().where(_IS_ALIVE))):
+        await jobs.request(db, looking.JOB)

@@ -8,11 +8,14 @@ from sqlalchemy import insert, select, update
 
 from app.accounts.models import Job, WorkerHeartbeat
 from app.db.session import Database
-from app.host.problem_kinds.workers import STUCK, look_without_worker
+from app.host.problem_kinds.workers import GONE, STUCK, look_without_worker
+from app.pace import PACE
 from app.problems import looking, sweeps
 from app.problems.models import Problem
 from app.web.notices.worker_watch import WorkerWatch
 from tests.conftest import Browser
+from tests.test_jobs import until
+from workers.wakeups import alive
 
 SAID = "no look for problems has succeeded for more than 15 minutes. If one failed, Jobs says why"
 
@@ -90,3 +93,34 @@ async def test_pages_the_health_check_and_problems_tell_of_it(
     async with database.transaction() as db:
         await looking.look(db, {STUCK})
         assert (await db.scalars(select(Problem.closed_at.is_not(None)))).all() == [True]
+
+
+async def test_a_worker_that_comes_back_asks_for_the_look_that_closes_worker_gone(database: Database) -> None:
+    async with database.transaction() as db:
+        await look_without_worker(db)
+        assert (await db.scalars(select(Problem.kind).where(Problem.closed_at.is_(None)))).all() == [GONE]
+
+    async def is_alive() -> bool:
+        async with database.shared_transaction() as db:
+            return (await sweeps.standing(db)).workers > 0
+
+    async with alive(database, "w", "h", 1, PACE):
+        await until(is_alive)
+        async with database.transaction() as db:
+            asked = (await db.scalars(select(Job.name).where(Job.status == "queued"))).all()
+            assert asked.count(looking.JOB) == 1
+            await looking.look(db)
+            assert (await db.scalars(select(Problem.closed_by))).all() == ["itself"]
+
+
+async def test_a_second_worker_asks_for_none(database: Database) -> None:
+    await worker(database, 10)
+
+    async def are_two() -> bool:
+        async with database.shared_transaction() as db:
+            return (await sweeps.standing(db)).workers > 1
+
+    async with alive(database, "v", "h", 2, PACE):
+        await until(are_two)
+        async with database.transaction() as db:
+            assert (await db.scalars(select(Job.name))).all() == []
