@@ -1,4 +1,5 @@
-"""What `muster doctor` looks at: database, roles, connections, migrations, keys, queue, workers, time clocks, outbound policy. It changes nothing."""
+"""What `muster doctor` looks at: database, roles, connections, migrations, keys, queue, workers, time clocks, mail, the outside monitor,
+outbound policy. It changes nothing."""
 
 import asyncio
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from app.counting import count
 from app.db import pooler
 from app.db.session import PLATFORM, Database, schema_of
 from app.db.standing import Standing, out_of_step
+from app.host.backups import monitor
 from app.jobs import WORKER_SILENT_AFTER
 from app.mail import outbox
 from app.mail.models import OutgoingMail
@@ -78,6 +80,7 @@ async def examine(parts: Parts, owner_url: str | None) -> list[ReportLine]:
             *await _jobs(parts.database),
             await _clocks(parts.database),
             await _mail(parts),
+            await _monitor(parts),
         ]
     return [*findings, outbound(parts.settings)]
 
@@ -200,6 +203,15 @@ async def _mail(parts: Parts) -> ReportLine:
         f"{row.waits} wait for another attempt, {row.failed} failed in a day; `muster mail:test` tries the server"
     )
     return ReportLine("mail", "warning" if row.waits or row.failed else "ok", sentence)
+
+
+async def _monitor(parts: Parts) -> ReportLine:
+    """Whether the outside monitor may be called; it is not."""
+    if parts.settings.ping_url is None:
+        return ReportLine("monitor", "ok", "Off: MUSTER_PING_URL is not set.")
+    if refused := await monitor.refusal(parts):
+        return ReportLine("monitor", "warning", f"MUSTER_PING_URL is never called: {refused}")
+    return ReportLine("monitor", "ok", "A worker calls MUSTER_PING_URL after each good look for problems.")
 
 
 _NO_WORKER = ReportLine(

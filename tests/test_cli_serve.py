@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -322,8 +323,18 @@ async def test_the_demo_refuses_production(muster: CommandLine) -> None:
     assert "prints its passwords" in demo.err
 
 
+def signing_in(printed: str) -> list[list[str]]:
+    lines = (line for line in printed.splitlines() if "export" not in line)
+    return [line.split() for line in lines if "@example.org" in line]
+
+
+def exported(printed: str) -> dict[str, str]:
+    words = (word for line in printed.splitlines() if "  export " in line for word in shlex.split(line)[1:])
+    return dict(word.split("=", 1) for word in words)
+
+
 async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
-    start: Start, http: httpx.AsyncClient, tmp_path: Path
+    start: Start, muster: CommandLine, http: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     port, clock_port = free_port(), free_port()
     mail_port = two_free_ports()
@@ -333,7 +344,7 @@ async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
     await demo.says("Muster is ready")
     page = await http.get(f"http://127.0.0.1:{port}/sign-in", headers={"host": f"127.0.0.1:{port}"})
     assert page.status_code == 200
-    sign_ins = [line.split() for line in demo.printed.splitlines() if "@example.org" in line]
+    sign_ins = signing_in(demo.printed)
     assert [one[0] for one in sign_ins] == ["Administrator", "Operator", "Viewer", "No"]
     assert "tina@acme.example.org" in demo.printed
     await demo.says("job done")
@@ -341,6 +352,8 @@ async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
     assert "No mail yet." in (await http.get(f"http://127.0.0.1:{mail_port}/")).text
     allowed = f":{clock_port},127.0.0.1/32:{mail_port}"
     assert f"{allowed} MUSTER_BASE_URL=http://127.0.0.1:{port}\n" in demo.printed, "what other commands need"
+    mailed = await muster("mail:test", "ada@example.org", **exported(demo.printed))
+    assert "took a mail for ada@example.org" in mailed.out
     deadline = time.monotonic() + PATIENCE_S
     while "sync.finished" not in (await http.get(f"http://127.0.0.1:{mail_port}/webhooks")).text:
         assert time.monotonic() < deadline, demo.printed
@@ -349,7 +362,7 @@ async def test_the_demo_fills_an_empty_machine_and_starts_again_in_seconds(
     assert await demo.end(signal.SIGINT) == 0
     again = start("demo", *options, **environment)
     await again.says("Muster is ready")
-    assert [line.split() for line in again.printed.splitlines() if "@example.org" in line] == sign_ins
+    assert signing_in(again.printed) == sign_ins
     assert await again.end(signal.SIGTERM) == 0
 
 

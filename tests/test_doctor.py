@@ -51,6 +51,7 @@ async def test_all_is_well_with_a_worker(muster: CommandLine) -> None:
         "jobs",
         "workers",
         "mail",
+        "monitor",
         "clocks",
         "outbound",
     }
@@ -219,3 +220,10 @@ def test_an_allow_list_that_opens_very_much_is_a_warning(settings: Settings) -> 
     assert judged("::/0").level == "warning"
     with pytest.raises(AllowListError):
         judged("everything")
+
+
+async def test_it_says_when_the_outside_monitor_may_not_be_called(muster: CommandLine) -> None:
+    ended = await muster("doctor", "--json", MUSTER_PING_URL="http://10.1.2.3/ping/of-muster-7f3a")
+    assert levels(ended)["monitor"] == "warning"
+    assert "MUSTER_OUTBOUND_ALLOW=10.1.2.3/32:80" in ended.out
+    assert "7f3a" not in ended.out

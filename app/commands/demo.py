@@ -1,6 +1,7 @@
 """`demo`: starts everything at once on an empty machine."""
 
 import os
+import shlex
 import socket
 from collections.abc import Sequence
 from functools import partial
@@ -121,7 +122,13 @@ def _introduce(base_url: str, clock_url: str, mail_port: int, sign_ins: "Sequenc
         f"\nWhat its webhook was told: http://{HOST}:{mail_port}/webhooks"
     )
     click.echo("To use commands with the demo, set this in another shell:")
-    click.echo(f"  export MUSTER_OUTBOUND_ALLOW={os.environ['MUSTER_OUTBOUND_ALLOW']} MUSTER_BASE_URL={base_url}\n")
+    click.echo(f"  export MUSTER_OUTBOUND_ALLOW={os.environ['MUSTER_OUTBOUND_ALLOW']} MUSTER_BASE_URL={base_url}")
+    click.echo("  " + _exported("MUSTER_SMTP_URL", "MUSTER_MAIL_FROM") + "\n")
+
+
+def _exported(*names: str) -> str:
+    """For a shell; a value may have a space or a question mark."""
+    return "export " + " ".join(f"{name}={shlex.quote(os.environ[name])}" for name in names)
 
 
 COMMANDS = (demo,)

@@ -22,6 +22,7 @@ from app.webhooks.kinds import TEST, offered
 from app.webhooks.models import STANDS, WebhookEndpoint, WebhookEvent
 from app.webhooks.noting import ask
 from app.webhooks.payloads import Told
+from app.webhooks.retry_pauses import RESTS_AFTER
 
 MOST = 50
 # The most that one request releases. The others are sent once their own pauses are over, or as soon as an event arrives at a
@@ -78,16 +79,20 @@ async def edit(db: AsyncSession, actor: Actor, endpoint_id: int, url: str, types
 
 
 async def switch_on(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
-    """Events that still wait are sent, and get all their attempts again. Raises NotFound."""
+    """Events that still wait are sent, and get all their attempts again. One that Muster switched off rests until an event arrives:
+    so its problem stays open, and a receiver that is still broken gets one event at a time. Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)
     if endpoint.active:
         return
-    endpoint.active, endpoint.off_reason, endpoint.failures, endpoint.failing_since = True, None, 0, None
+    failed = endpoint.off_reason is not None
+    endpoint.failures, endpoint.failing_since = (RESTS_AFTER, datetime.now(UTC)) if failed else (0, None)
+    endpoint.active, endpoint.off_reason = True, None
     await _let_go(db, endpoint_id, attempts=0)
     await audit.record(
         db, actor, "webhook.activate", "webhook", endpoint_id, before={"active": False}, after={"active": True}
     )
     await ask(db)
+    jobs.request_at_end(db, jobs.LOOK)
 
 
 async def switch_off(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
@@ -97,6 +102,7 @@ async def switch_off(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
         endpoint.active, endpoint.off_reason = False, None
         was, is_now = {"active": True}, {"active": False}
         await audit.record(db, actor, "webhook.deactivate", "webhook", endpoint_id, before=was, after=is_now)
+        jobs.request_at_end(db, jobs.LOOK)
 
 
 async def try_again(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
@@ -137,6 +143,7 @@ async def remove(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
     endpoint = await one(db, endpoint_id, hold=True)
     endpoint.removed_at, endpoint.active, endpoint.off_reason = datetime.now(UTC), False, None
     await jobs.request_after(db, tidying.JOB)
+    jobs.request_at_end(db, jobs.LOOK)
     told = _told(endpoint.url, endpoint.types)
     await audit.record(db, actor, "webhook.delete", "webhook", endpoint_id, before=told)
 

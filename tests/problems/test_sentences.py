@@ -36,7 +36,7 @@ CASES: list[tuple[str, Mapping[str, Any], datetime | None, str | None, str, str]
     ("queue_stuck", {}, None, None, "", ""),
     ("queue_stuck", {}, ago(minutes=16), "Work has waited for more than 15 minutes", "If looks for problems fail, Jobs says why. If long jobs take all places, start one more worker", "/admin/jobs"),
     ("backup_overdue", {"expected_hours": 26}, ago(hours=26), None, "", ""),
-    ("backup_overdue", {"expected_hours": 1}, ago(hours=2), "The backup is overdue", "None has called Muster for more than 1 hour. Look at the program", "/admin/backups"),
+    ("backup_overdue", {"expected_hours": 1}, ago(hours=2), "The backup is overdue", "No backup has called Muster for more than 1 hour. Look at the program", "/admin/backups"),
     ("mail_failing", {"failures": 4, "error": "It was away."}, None, None, "", ""),
     ("mail_failing", {"failures": 5, "error": "It was away."}, None, "No mail leaves", "The last 5 attempts failed. The last reason: It was away.", "/admin/jobs?name=send_mail"),
     ("ledger_shrunk", {"noted": 1234}, None, "The ledger has lost rows", "noted at row 1,234", "/help/operate#prove-the-ledger"),

@@ -120,10 +120,23 @@ async def test_rotating_switching_and_removing(parts: Parts, alice: Browser, lia
     for act, said in (("off", "This webhook is off"), ("on", "Switch off"), ("try", "Switch off")):
         assert (await alice.submit(f"{home}/{act}")).status_code == 303
         assert said in (await alice.get(home)).text
+    assert "Two secrets valid until" in (await alice.get(home)).text
     assert "can&#39;t be undone" in (await alice.get(f"{home}/remove")).text
     await alice.submit(f"{home}/remove")
     assert (await alice.get(home)).status_code == 404
     assert "Webhook removed" in (await alice.get("/admin/audit")).text
+
+
+async def test_the_log_of_one_that_is_off_follows_what_a_person_sends(parts: Parts, alice: Browser, liar: Liar) -> None:
+    made = await add(parts, liar.url + HOOK)
+    home = f"/webhooks/{made.id}"
+    assert "Two secrets" not in (await alice.get(home)).text
+    await alice.submit(f"{home}/off")
+    assert "every 3s" not in (await alice.get(home)).text
+    await alice.submit(f"{home}/test")
+    assert "every 3s" in (await alice.get(home)).text
+    await send(parts)
+    assert "every 3s" not in (await alice.fragment(home)).text
 
 
 async def test_the_audit_says_that_an_address_changed_and_not_what_may_be_its_secret(parts: Parts) -> None:

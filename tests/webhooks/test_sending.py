@@ -355,3 +355,39 @@ async def test_one_that_fails_is_a_problem_until_it_works_and_tries_again_when_a
     await change(parts, 7)
     await run_job()
     assert (f"{named} was switched off", True) in (await problems()).items()
+    async with parts.database.transaction() as db:
+        await remedy.do(RemedyAsked(parts, db, COMMAND_LINE, [str(inbox.made.id)], [{}]))
+        await looking.look(db, {failing_webhooks.KIND})
+    assert (f"{named} fails", True) in (await problems()).items(), "nothing has arrived yet"
+    inbox.liar.says(HOOK, TAKEN)
+    await run_job()
+    assert not any((await problems()).values())
+
+
+async def test_one_that_is_switched_on_again_gets_one_event_at_a_time_until_one_arrives(
+    parts: Parts, inbox: Inbox
+) -> None:
+    inbox.liar.says(HOOK, answer(status=410))
+    for number in range(20):
+        await change(parts, number)
+    await send(parts)
+    inbox.liar.says(HOOK, BROKEN)
+    async with parts.database.transaction() as db:
+        await endpoints.switch_on(db, COMMAND_LINE, inbox.made.id)
+    before = len(inbox.liar.asked(HOOK))
+    await send(parts, PAUSES)
+    assert len(inbox.liar.asked(HOOK)) == before + 1
+    inbox.liar.says(HOOK, TAKEN)
+    await due_now(parts)
+    await send(parts, PAUSES)
+    assert {status for _, status in await events(parts)} == {"delivered"}
+
+
+@pytest.mark.parametrize("act", [endpoints.switch_off, endpoints.remove])
+async def test_who_ends_a_failing_one_asks_for_the_look_that_closes_its_problem(
+    parts: Parts, inbox: Inbox, act: Any
+) -> None:
+    async with parts.database.transaction() as db:
+        await act(db, COMMAND_LINE, inbox.made.id)
+    async with parts.database.transaction() as db:
+        assert looking.JOB in (await db.scalars(select(Job.name))).all()

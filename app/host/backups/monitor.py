@@ -11,6 +11,8 @@ from app.parts import Parts
 
 # A failed call is not repeated: the next sweep calls again.
 LIMITS = Limits(connect_s=5, call_s=10, body_bytes=64 * 1024, attempts=1)
+# Somebody waits for it.
+LOOKED_UP = Limits(connect_s=3)
 log = structlog.get_logger(__name__)
 
 
@@ -32,6 +34,15 @@ async def tell_monitor(parts: Parts) -> bool:
     if status >= HTTPStatus.MULTIPLE_CHOICES:
         log.warning("MUSTER_PING_URL refused the call", host=address.hostname, status=status)
     return status < HTTPStatus.MULTIPLE_CHOICES
+
+
+async def refusal(parts: Parts) -> str:
+    """Why the policy of outbound calls does not allow the monitor's address, "" when it does. Calls nothing."""
+    try:
+        await parts.outbound.limited(LOOKED_UP).check(parts.settings.ping_url or "")
+    except OutboundError as refused:
+        return refused.message
+    return ""
 
 
 def _status(reply: OutboundReply) -> int:

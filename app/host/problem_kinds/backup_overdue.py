@@ -19,7 +19,9 @@ def detect(fact: Fact, now: datetime) -> Finding | None:
     hours = fact.facts["expected_hours"]
     if watch.overdue_since(fact.since, hours, now) is None:
         return None
-    told = f"None has called Muster for more than {count(hours, 'hour', 'hours')}. Look at the program that makes it."
+    told = (
+        f"No backup has called Muster for more than {count(hours, 'hour', 'hours')}. Look at the program that makes it."
+    )
     return fact.found("The backup is overdue", told)
 
 

@@ -16,12 +16,14 @@ KIND, SUBJECT = "webhook_failing", "webhook"
 _SHORTENED = func.regexp_replace(WebhookEndpoint.url, addresses.LEFT_OUT, addresses.SHORT)
 _FAILS = "Nothing arrived there, several times in a row. Muster keeps trying, after longer and longer pauses. The webhook's log says what came back."
 
+_MEND = "Mend that, then try again: what waits is sent. Or remove the webhook."
+
 
 def detect(fact: Fact, _: datetime) -> Finding | None:
     """Its address is shortened, so several may look alike: the number says which."""
     named, reason = f"Webhook {fact.subject_id} to {fact.facts['url']}", fact.facts["off"]
     if reason:
-        return fact.found(f"{named} was switched off", reason)
+        return fact.found(f"{named} was switched off", f"{reason} {_MEND}")
     return fact.found(f"{named} fails", _FAILS)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -12,6 +13,7 @@ from app.host.backups import monitor
 from app.jobs import Claim
 from app.parts import Parts
 from app.problems import looking
+from tests.conftest import Browser
 from tests.fakes.liar import Liar, Speech, answer, hangs_up, lying
 
 PATH = "/ping/of-muster-7f3a"
@@ -64,3 +66,15 @@ def test_an_address_that_is_none_stops_the_start_and_is_not_repeated(wrong: str)
         read_settings({"MUSTER_PING_URL": wrong})
     assert "MUSTER_PING_URL" in str(refused.value)
     assert wrong not in str(refused.value)
+
+
+async def test_the_page_says_when_the_policy_does_not_allow_the_monitor(
+    alice: Browser, app: Any, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Set <code>MUSTER_PING_URL</code>" in (await alice.get("/admin/backups")).text
+    private = replace(parts, settings=replace(parts.settings, ping_url=f"http://10.1.2.3{PATH}"))
+    monkeypatch.setattr(app, "parts", private)
+    shown = (await alice.get("/admin/backups")).text
+    assert "The monitor is never called" in shown
+    assert "MUSTER_OUTBOUND_ALLOW=10.1.2.3/32:80" in shown
+    assert "7f3a" not in shown

@@ -7,7 +7,7 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 
 from app.db.locks import hold_name
-from app.host.backups import watch
+from app.host.backups import monitor, watch
 from app.host.backups.models import BackupWatch
 from app.host.problem_kinds import backup_overdue
 from app.problems import looking
@@ -105,6 +105,7 @@ def _values(held: BackupWatch | None) -> dict[str, Any]:
 
 async def _backups_page(ctx: Context, held: BackupWatch | None, form: Bound, *, status: int = 200) -> Response[str]:
     now = datetime.now(UTC)
+    pings = ctx.parts.settings.ping_url is not None
     late = held and watch.overdue_since(held.last_ping_at, held.expected_hours, now)
     return await page(
         ctx,
@@ -114,7 +115,8 @@ async def _backups_page(ctx: Context, held: BackupWatch | None, form: Bound, *, 
         form=form,
         overdue_since=late,
         now=now,
-        pings_monitor=ctx.parts.settings.ping_url is not None,
+        pings_monitor=pings,
+        refused=await monitor.refusal(ctx.parts) if pings else "",
     )
 
 

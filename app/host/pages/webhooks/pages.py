@@ -54,6 +54,7 @@ async def show(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Resp
         "states": STATES,
         "types": [TYPES[name] for name in endpoint.types if name in TYPES],
         "waits": (await waiting.counts(ctx.db)).get(webhook_id, 0),
+        "is_asked": await waiting.is_asked(ctx.db, webhook_id),
         "attempts": await latest(ctx, webhook_id),
         "history": await history(ctx, "webhook", webhook_id),
         "now": datetime.now(UTC),
@@ -70,7 +71,7 @@ async def test(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Resp
 @post("/webhooks/{webhook_id:int}/on", guards=[MAY], status_code=200)
 async def switch_on(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Response[Any]:
     await endpoints.switch_on(ctx.db, ctx.actor, webhook_id)
-    return await done(ctx, f"/webhooks/{webhook_id}", "The webhook is on. What waited is sent now.")
+    return await done(ctx, f"/webhooks/{webhook_id}", "The webhook is on. What waited is sent.")
 
 
 @post("/webhooks/{webhook_id:int}/off", guards=[MAY], status_code=200)
@@ -84,7 +85,7 @@ async def switch_off(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -
 @post("/webhooks/{webhook_id:int}/try", guards=[MAY], status_code=200)
 async def try_again(ctx: NamedDependency[Context], webhook_id: FromPath[int]) -> Response[Any]:
     await endpoints.try_again(ctx.db, ctx.actor, webhook_id)
-    return await done(ctx, f"/webhooks/{webhook_id}", "What waits is sent now.")
+    return await done(ctx, f"/webhooks/{webhook_id}", "Muster tries it again now. The log below shows what comes back.")
 
 
 @get("/webhooks/{webhook_id:int}/rotate", guards=[MAY])
