@@ -1,6 +1,6 @@
 """What the product refuses, and with which code and status. Pure.
 
-One handler (app.web.errors) turns a Refusal into an answer.
+One handler (app.web.errors.answers) turns a Refusal into an answer.
 """
 
 from collections.abc import Sequence

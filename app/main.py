@@ -22,7 +22,7 @@ from app.registry import list_rights, modules
 from app.web import csrf, preferences
 from app.web import help as manual
 from app.web.context import provide_context
-from app.web.errors import handle
+from app.web.errors.answers import handle
 from app.web.gate import Gate
 from app.web.menu import in_order
 from app.web.notices.worker_watch import WorkerWatch

@@ -50,7 +50,7 @@ STILL_LOOSE = [
     "app.mail.sending",
     "app.mail.unsubscribing",
     "app.moving.tables",
-    "app.outbound.client",
+    "app.outbound.calls",
     "app.outbound.strict_json",
     "app.problems.kinds",
     "app.problems.queries",

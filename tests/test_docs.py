@@ -16,12 +16,12 @@ from app.clock.profiles import PROFILES
 from app.clock.punches.marks import NEAR
 from app.clock.settings import EARLIEST, ClockSettings
 from app.errors import Refusal
-from app.outbound.client import Limits
+from app.outbound.calls import Limits
 from app.outbound.strict_json import MAX_DEPTH
 from app.problems.kinds import kinds
 from app.registry import modules
 from app.web import help as manual
-from app.web.errors import Gone
+from app.web.errors.refusals import Gone
 from tests.cluster import ROOT
 
 DOCS = ROOT / "docs"

@@ -14,7 +14,7 @@ from app.clock.bindings.queries import WAITS
 from app.clock.days import CHECK_DAYS, DAY, DaySpan
 from app.clock.figures import analytics, status
 from app.clock.models import Punch
-from app.clock.pages import transaction_list
+from app.clock.pages import transaction_filters
 from app.clock.problems.code_facts import CODES
 from app.clock.punches import daily_totals, day_counts, hour_counts, queries
 from app.clock.sync import count_check
@@ -154,7 +154,7 @@ async def test_settled_punches_are_taken_from_kept_counts_whatever_groups_are_as
         for place, outcome in enumerate(("'overlaps'", "'awaiting'", "NULL", "'overlaps', settled_at_utc = now()")):
             await db.execute(text(changed.format(outcome, place)), days)
         await daily_totals.count_days(db, [days["first"]])
-        wanted = transaction_list._of_groups(groups)
+        wanted = transaction_filters._of_groups(groups)
         plain = await queries._counted_fresh(db, wanted)
         with watch(mirror.engine) as found:
             assert await queries.counted_by_day(db, wanted) == plain

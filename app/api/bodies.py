@@ -8,7 +8,7 @@ from litestar import Request
 from app.bodies import fitted
 from app.errors import InvalidBody
 from app.outbound import strict_json
-from app.web.errors import UnsupportedMediaType
+from app.web.errors.refusals import UnsupportedMediaType
 from app.web.transport.body import FROM_ANYBODY
 
 # The routers of the APIs set it; larger bodies get 413. The gate reads no more than this before it knows who calls.

@@ -13,7 +13,7 @@ from litestar.routes import HTTPRoute
 from litestar.types import Receive, Scope, Send
 from litestar.utils import normalize_path
 
-from app.web.errors import handle
+from app.web.errors.answers import handle
 from app.web.guards import Public
 from app.web.transport.methods import API, names_all_methods
 

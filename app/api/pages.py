@@ -8,7 +8,8 @@ from litestar.handlers.base import BaseRouteHandler
 
 from app.api.tokens import TokenGuard
 from app.web.context import context_of
-from app.web.errors import envelope, handle, logged
+from app.web.errors.answers import envelope, handle
+from app.web.errors.refusals import logged
 from app.web.guards import Connection, Requires
 
 

@@ -3,7 +3,8 @@
 client.py makes a call, policy.py says which addresses it may reach, redaction.py what may be kept of it.
 """
 
-from app.outbound.client import Call, CallRecord, Limits, Log, OutboundClient, OutboundReply, ProbeStep
+from app.outbound.calls import Call, CallRecord, Limits, Log, OutboundReply, ProbeStep
+from app.outbound.client import OutboundClient
 from app.outbound.errors import OutboundError
 from app.outbound.policy import AddressPolicy, AllowListError, parse_allow_list
 from app.outbound.redaction import Redactor

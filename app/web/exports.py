@@ -25,8 +25,9 @@ from app.texts import guarded, instant
 from app.web.context import Context
 from app.web.excel.cells import MOST_ROWS, About, cell
 from app.web.excel.workbooks import WorkbookInTheMaking
+from app.web.list_page import TOO_LONG, ListQuery
 from app.web.list_spec import CSV, Column, ListSpec
-from app.web.lists import TOO_LONG, ListQuery, asked, condition, ordering, visible_columns
+from app.web.lists import asked, condition, ordering, visible_columns
 from app.web.transport.ahead import Ahead
 
 # The response adds the charset of a text itself.

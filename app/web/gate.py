@@ -25,7 +25,8 @@ from app.errors import Busy, Refusal, RequestTimeout
 from app.parts import Parts
 from app.web import sessions
 from app.web.context import Context, put
-from app.web.errors import Gone, as_refusal, plain_answer
+from app.web.errors.answers import plain_answer
+from app.web.errors.refusals import Gone, as_refusal
 from app.web.transport.body import FROM_ANYBODY, LARGEST, Body
 from app.web.transport.compressing import Compressing, names_its_length
 from app.web.transport.methods import API, NO_HEAD

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Browser, StorageState, expect
 
-from app.web.errors import WRONG_HERE
+from app.web.errors.refusals import WRONG_HERE
 from app.web.templating import render
 from tests.browser.conftest import Portal, SignedIn
 from tests.chromium import violations

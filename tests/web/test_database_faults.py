@@ -25,7 +25,7 @@ from app.errors import Busy
 from app.host.pages import health
 from app.main import open_site
 from app.parts import PAGES_S, Parts, web_parts, worker_parts
-from app.web.errors import NOT_SAVED, PERHAPS_SAVED, as_refusal
+from app.web.errors.refusals import NOT_SAVED, PERHAPS_SAVED, as_refusal
 from tests.cluster import DatabaseUrls
 from tests.conftest import BASE_URL, Browser
 from tests.db.test_embedded import folder_for_clusters

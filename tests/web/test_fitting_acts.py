@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 from litestar.datastructures import MultiDict
 
-from app.clock.pages import employee_list, transaction_list
+from app.clock.pages import employee_list, transaction_filters, transaction_list
 from app.db.session import Database
 from app.host.pages import attendance_list, people
 from app.host.pages.admin import jobs, tenants, users
@@ -51,7 +51,7 @@ CASES = {
         "state=not_found": "add match_again ignore",
         "state=suggested&state=ignored": "accept add reject match_again ignore un_ignore",
     }),
-    "punches": (transaction_list.FILTERS, transaction_list.bulk(edited_and_gone=False), {
+    "punches": (transaction_filters.FILTERS, transaction_list.bulk(edited_and_gone=False), {
         "": "retry use settle unsettle",
         # A punch that the server no longer has waits with its record, and is settled, whatever its outcome.
         "outcome=imported": "use settle unsettle",
@@ -69,7 +69,7 @@ CASES = {
     }),
     # A punch of any outcome may wait with the record that it left.
     "punches with one that was edited and is gone": (
-        transaction_list.FILTERS, transaction_list.bulk(edited_and_gone=True), {
+        transaction_filters.FILTERS, transaction_list.bulk(edited_and_gone=True), {
             "outcome=awaiting": "retry use settle unsettle",
             "outcome=unjudged&settled=no": "retry use settle",
             "outcome=awaiting&settled=yes": "retry unsettle",

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from app.accounts.permissions import EXPLAINED
-from app.web.errors import as_refusal
+from app.web.errors.refusals import as_refusal
 from app.web.templating import render
 from tests.conftest import Browser, SignIn
 

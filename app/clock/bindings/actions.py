@@ -1,8 +1,8 @@
 """What an operator and the match pass do to bindings: one verb for each act, with history and audit.
 
-What each state means: docs/glossary.md, "Binding states". The decision order is in matching.py (pure), rows are read and written
-in bindings/rows.py. Verbs take ids of mirrored people (`clock_employees`). They skip people whose state does not allow the act;
-`OPEN_TO` has the states that do.
+What each state means: docs/glossary.md, "Binding states". The decision order is in matching.py (pure), rows are read
+and written in bindings/rows.py. Verbs take ids of mirrored people (`clock_employees`). They skip people whose state
+does not allow the act; `OPEN_TO` has the states that do.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import jobs
 from app.accounts import audit
 from app.accounts.audit import Actor
-from app.clock.bindings import matching
+from app.clock.bindings import matching, transitions
 from app.clock.bindings import rows as binding_rows
 from app.clock.bindings.accepting import Accepting, named_by, sort_out
-from app.clock.bindings.directory import SimilarEmployee, directory
+from app.clock.bindings.directory import directory
 from app.clock.bindings.matching import BindingTransition, Code, Decision
 from app.clock.codes import BINDING_STATES, LINKED_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee
@@ -71,7 +71,8 @@ async def _match(db: AsyncSession) -> MatchResult:
     codes = await binding_rows.read_all(db)
     people, kiosk, ignore_zeros = await binding_rows.read_host(db)
     host = directory(people, kiosk, ignore_leading_zeros=ignore_zeros)
-    # Each name is compared with all others. With many people this takes seconds, and other requests must not wait for it.
+    # Each name is compared with all others. With many people this takes seconds, and other requests must not wait for
+    # it.
     changes = await asyncio.to_thread(matching.match, codes, host)
     await binding_rows.write(db, audit.SYSTEM.name, changes)
     news = [change for change in changes if change.is_news]
@@ -84,7 +85,8 @@ async def _match(db: AsyncSession) -> MatchResult:
 async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_employee_id: int) -> None:
     """Links a code to a host employee because a person says so. A code that is bound already gets the new employee.
 
-    Raises NotFound for an unknown code or person, Conflict for an ignored code, a deleted person, or the same link again.
+    Raises NotFound for an unknown code or person, Conflict for an ignored code, a deleted person, or the same link
+    again.
     """
     await binding_rows.hold(db)
     code = await one(db, clock_employee_id)
@@ -94,7 +96,7 @@ async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_empl
     if code.state == BindingState.BOUND and code.host_employee_id == person.id:
         raise Conflict(f"The code {code.emp_code} is bound to {person.name} already.")
     why = f"{actor.name} bound it to {person.name}."
-    decision = Decision(BindingState.BOUND, why, "manual", person.id, candidates=_kept(code, person.id))
+    decision = Decision(BindingState.BOUND, why, "manual", person.id, candidates=transitions.kept(code, person.id))
     # A person who binds a pair undoes its earlier rejection.
     await carry_out(db, actor, "bind", [BindingTransition(code, decision, code.rejected - {person.id})])
 
@@ -103,7 +105,7 @@ async def accept(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[in
     """Confirms auto matches, and suggestions of one name. Leaves those that would give an employee a second code."""
     await binding_rows.hold(db)
     accepting = await foretell_accepting(db, clock_employee_ids)
-    await carry_out(db, actor, "accept", [_accepted(code, actor) for code in accepting.taken])
+    await carry_out(db, actor, "accept", [transitions.accepted(code, actor.name) for code in accepting.taken])
     return accepting
 
 
@@ -114,8 +116,8 @@ async def foretell_accepting(db: AsyncSession, clock_employee_ids: Iterable[int]
 
 
 async def accept_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Accepting:
-    """`accept` for one part of many codes. It also leaves a code whose employee another suggestion names, because that suggestion
-    may be in another part."""
+    """`accept` for one part of many codes. It also leaves a code whose employee another suggestion names, because that
+    suggestion may be in another part."""
     await binding_rows.hold(db)
     codes = await open_to(db, "accept", clock_employee_ids)
     named = {named_by(code) for code in codes}
@@ -123,43 +125,44 @@ async def accept_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterab
     found = sort_out(claiming.values(), await binding_rows.codes_of(db, named))
     chosen = {code.emp_code for code in codes}
     taken = tuple(code for code in found.taken if code.emp_code in chosen)
-    await carry_out(db, actor, "accept", [_accepted(code, actor) for code in taken])
+    await carry_out(db, actor, "accept", [transitions.accepted(code, actor.name) for code in taken])
     return Accepting(taken, found.left)
 
 
 async def reject(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
     """Refuses auto matches and suggestions: unbound, and that pair is never proposed again. Returns the codes."""
-    return await _for_each(db, actor, "reject", clock_employee_ids, _rejected)
+    return await _for_each(db, actor, "reject", clock_employee_ids, transitions.rejected)
 
 
 async def clear(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
     """Ends links. No automatic pass touches these codes until `match_again`. Returns the codes."""
-    return await _for_each(db, actor, "clear", clock_employee_ids, _cleared)
+    return await _for_each(db, actor, "clear", clock_employee_ids, transitions.cleared)
 
 
 async def ignore(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
     """Leaves codes out on purpose, and ends their links. Returns the codes."""
-    return await _for_each(db, actor, "ignore", clock_employee_ids, _ignored)
+    return await _for_each(db, actor, "ignore", clock_employee_ids, transitions.ignored)
 
 
 async def un_ignore(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
     """Undoes `ignore`: the codes are unbound, and the next pass looks at them. Returns the codes."""
-    return await _for_each(db, actor, "un_ignore", clock_employee_ids, _taken_back)
+    return await _for_each(db, actor, "un_ignore", clock_employee_ids, transitions.unignored)
 
 
 async def match_again(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
     """Decides codes again by the decision order, in this transaction; cleared ones too. Returns the codes.
 
-    It skips codes that a person decided (bound, ignored) and codes that are missing on the server. Rejected pairs stay rejected.
+    It skips codes that a person decided (bound, ignored) and codes that are missing on the server. Rejected pairs stay
+    rejected.
     """
-    codes = await _for_each(db, actor, "match_again", clock_employee_ids, _unattempted)
+    codes = await _for_each(db, actor, "match_again", clock_employee_ids, transitions.unattempted)
     await _match(db)
     return codes
 
 
 async def match_soon(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
     """`match_again` for a part of many: a pass that begins after all parts decides them."""
-    codes = await _for_each(db, actor, "match_again", clock_employee_ids, _unattempted)
+    codes = await _for_each(db, actor, "match_again", clock_employee_ids, transitions.unattempted)
     await ask_for_match(db)
     return codes
 
@@ -210,64 +213,19 @@ async def on_host_event(db: AsyncSession, event: Event) -> None:
 
 
 async def ask_for_match(db: AsyncSession) -> None:
-    """Asks for a match pass soon after this transaction, unless there are no codes. A running pass does not count, because it may
-    have read already."""
+    """Asks for a match pass soon after this transaction, unless there are no codes. A running pass does not count,
+    because it may have read already."""
     if await db.scalar(select(Binding.id).limit(1)) is None:
         return
     await jobs.request_after(db, "clock_match")
 
 
-def _accepted(code: Code, actor: Actor) -> BindingTransition:
-    why = f"{actor.name} accepted it. {code.why or ''}".strip()
-    return BindingTransition(
-        code, Decision(BindingState.BOUND, why, code.method, named_by(code), candidates=code.candidates)
-    )
-
-
-def _rejected(code: Code, actor: Actor) -> BindingTransition:
-    host_employee_id = named_by(code)
-    name = next((one.name for one in code.candidates if one.host_employee_id == host_employee_id), "this match")
-    why = f"{actor.name} rejected {name}; it is not proposed again."
-    return BindingTransition(
-        code, Decision(BindingState.UNBOUND, why, cleared=True), code.rejected | {host_employee_id}
-    )
-
-
-def _cleared(code: Code, actor: Actor) -> BindingTransition:
-    why = f"{actor.name} cleared it; it stays cleared until “Match again”."
-    return BindingTransition(code, Decision(BindingState.UNBOUND, why, cleared=True))
-
-
-def _ignored(code: Code, actor: Actor) -> BindingTransition:
-    return BindingTransition(code, Decision(BindingState.IGNORED, f"{actor.name} left it out on purpose."))
-
-
-def _taken_back(code: Code, actor: Actor) -> BindingTransition:
-    return BindingTransition(code, Decision(BindingState.UNBOUND, f"{actor.name} stopped ignoring it."))
-
-
-def _unattempted(code: Code, actor: Actor) -> BindingTransition:
-    """An auto match keeps its link while it is decided again. It changes only if the decision order says so."""
-    why = f"{actor.name} asked to match again."
-    if code.state == BindingState.AUTO_MATCHED:
-        decision = Decision(code.state, "", code.method, code.host_employee_id, candidates=code.candidates)
-        return BindingTransition(code, decision)
-    if code.state == BindingState.DISABLED:
-        return BindingTransition(code, Decision(code.state, why))
-    return BindingTransition(code, Decision(BindingState.UNBOUND, why))
-
-
-def _kept(code: Code, host_employee_id: int) -> tuple[SimilarEmployee, ...]:
-    """Keeps the candidates, to show what the choice was made from, as long as the chosen employee is among them."""
-    return code.candidates if any(one.host_employee_id == host_employee_id for one in code.candidates) else ()
-
-
 async def _for_each(
-    db: AsyncSession, actor: Actor, act: str, ids: Iterable[int], becomes: Callable[[Code, Actor], BindingTransition]
+    db: AsyncSession, actor: Actor, act: str, ids: Iterable[int], becomes: Callable[[Code, str], BindingTransition]
 ) -> list[str]:
     await binding_rows.hold(db)
     codes = await open_to(db, act, ids)
-    await carry_out(db, actor, act, [becomes(code, actor) for code in codes])
+    await carry_out(db, actor, act, [becomes(code, actor.name) for code in codes])
     return [code.emp_code for code in codes]
 
 

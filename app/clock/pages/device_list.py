@@ -20,8 +20,8 @@ from app.db.searching import contains
 from app.web import lists
 from app.web.context import Context
 from app.web.formats import number
+from app.web.list_page import ListPage
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec
-from app.web.lists import ListPage
 from app.web.templating import with_query
 
 DAYS = 14

@@ -44,7 +44,7 @@ from app.host.pages.picking import pick
 from app.texts import id_number_key
 from app.web import edits
 from app.web.context import Context
-from app.web.errors import refuse_head
+from app.web.errors.refusals import refuse_head
 from app.web.forms import Bound, Form, Text
 from app.web.pages import done, page
 

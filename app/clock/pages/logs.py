@@ -17,8 +17,8 @@ from app.texts import whole
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
+from app.web.list_page import ListPage
 from app.web.list_spec import Column, Empty, Filter, ListSpec
-from app.web.lists import ListPage
 from app.web.pages import page
 
 SEES = Requires("clock.logs", module="clock")

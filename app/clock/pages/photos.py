@@ -18,7 +18,7 @@ from app.clock.remote import ClockError
 from app.errors import NotFound, Unavailable
 from app.secrets import SecretError
 from app.web.context import Context
-from app.web.errors import refuse_head
+from app.web.errors.refusals import refuse_head
 
 # The rows of the integration API lead here: who may read them opens the picture with the same token.
 _REFUSALS: ExceptionHandlersMap = {Exception: answer_either}

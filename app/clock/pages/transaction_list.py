@@ -1,77 +1,43 @@
-"""The punch list: columns, filters, and what a request asks of it, turned into the fast path of punches/queries.py."""
+"""The punch list: its columns and acts, and what a request asks of it, turned into the fast path of punches/queries.py.
+Its filters: transaction_filters.py."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, String, exists, func, literal, select, true
+from sqlalchemy import ColumnElement, Select, String, exists, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.codes import PUNCH_LABELS, BindingState, punch_label, verify_label
-from app.clock.models import Binding, ClockEmployee, Connection, DailyTotal, Device, Punch, Setting
-from app.clock.outcomes import GROUP_LABELS, OUTCOMES, SETTLEABLE, Outcome, OutcomeGroup, outcome_label
+from app.clock.codes import punch_label, verify_label
+from app.clock.models import ClockEmployee, Connection, DailyTotal, Device, Punch, Setting
+from app.clock.outcomes import SETTLEABLE, Outcome, outcome_label
+from app.clock.pages.transaction_filters import (
+    COUNTED_DAYS,
+    FILTERS,
+    NARROWING,
+    OUTCOME_OPTIONS,
+    SEARCH,
+    UNJUDGED,
+    matching_codes,
+    means,
+)
 from app.clock.punches import rejudging
-from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
+from app.clock.punches.day_counts import NOT_JUDGED
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
 from app.clock.review import decisions, settling
-from app.db.searching import contains
 from app.errors import Invalid
 from app.long_acts import progress as long_acts
 from app.periods import today_in
-from app.texts import whole
 from app.web import lists
 from app.web.context import Context
-from app.web.list_spec import BulkAction, Column, Empty, Filter, FilterValues, ListSpec, Query, where_any_of
-from app.web.lists import ListPage, ListQuery
+from app.web.list_page import ListPage, ListQuery
+from app.web.list_spec import BulkAction, Column, Empty, FilterValues, ListSpec, Query, where_any_of
 
 # More terminals than this are not offered as a choice; the filter takes a serial number then.
 MOST_CHOICES = 300
-UNJUDGED = "unjudged"
 # Outcomes with a record: a punch with one of them waits for a person when it is gone from the server.
 HOLDING = frozenset({Outcome.IMPORTED, Outcome.REPEAT_TAP, Outcome.DOUBLE_TAP, Outcome.ARRIVED_LATE})
-_BY_GROUP = sorted(OUTCOMES.items(), key=lambda one: list(GROUP_LABELS).index(one[1].group))
-OUTCOME_OPTIONS = {**{outcome.value: words.label for outcome, words in _BY_GROUP}, UNJUDGED: "Not judged yet"}
-OUTCOME_GROUPS = {**{outcome.value: GROUP_LABELS[words.group] for outcome, words in _BY_GROUP}, UNJUDGED: "Not judged"}
-COUNTED_DAYS = 30
-GROUP_OPTIONS = {group.value: label for group, label in GROUP_LABELS.items()}
-CODE_OPTIONS = {**{str(code): label for code, label in PUNCH_LABELS.items()}, "unknown": "Unknown"}
 SHOWN_IF = {"temperature": "show_temperature", "photo": "show_photos"}
-
-
-def _outcomes(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(NOT_JUDGED if word == UNJUDGED else word for word in words)
-
-
-def _in_group(group: str) -> list[str]:
-    return [outcome.value for outcome, words in OUTCOMES.items() if words.group == group]
-
-
-def _of_groups(groups: Sequence[str]) -> PunchFilter:
-    """A punch that the import has not come to yet waits like any other; one that is settled needs no person."""
-    found = tuple(outcome for group in groups for outcome in _in_group(group))
-    outcomes = (*found, NOT_JUDGED) if OutcomeGroup.WAITING in groups else found
-    if OutcomeGroup.NEEDS_PERSON not in groups:
-        return PunchFilter(outcomes=outcomes)
-    if len(groups) == 1:
-        return PunchFilter(outcomes=outcomes, settled=False)
-    return PunchFilter(outcomes=outcomes, open_of=tuple(_in_group(OutcomeGroup.NEEDS_PERSON)))
-
-
-def _codes(words: Sequence[str]) -> tuple[int, ...]:
-    return tuple(UNKNOWN if word == "unknown" else int(word) for word in words)
-
-
-def _late(word: str) -> PunchFilter:
-    return PunchFilter(outcomes=(decisions.LATE,), settled=word == "kept")
-
-
-def _ignored(word: str) -> ColumnElement[bool]:
-    codes = select(Binding.emp_code).where(Binding.state == BindingState.IGNORED.value)
-    return Punch.emp_code.in_(codes) if word == "only" else Punch.emp_code.not_in(codes)
-
-
-def _gone(word: str) -> ColumnElement[bool]:
-    return settling.GONE_WAITS if word == "open" else Punch.gone_at_utc.is_not(None)
 
 
 def _imported(row: Any) -> str:
@@ -79,88 +45,6 @@ def _imported(row: Any) -> str:
     return f"{word}, gone from the server" if row.gone_at_utc is not None else word
 
 
-def _record(text: str) -> ColumnElement[bool]:
-    number = whole(text, 18)
-    return Punch.host_attendance_id == literal(-1 if number is None else number, BigInteger)
-
-
-def matching_codes(text: str) -> Select[Any]:
-    """Codes of the people whom a search for a name or a code means."""
-    return select(ClockEmployee.emp_code).where(_means(text))
-
-
-def _means(text: str) -> ColumnElement[bool]:
-    return contains(ClockEmployee.full_name, ClockEmployee.emp_code)(text)
-
-
-# What the value of a filter narrows the list to. A page takes all of them together, since the kept counts know their fields; exports
-# and bulk acts take the condition of each.
-NARROWING: dict[str, Callable[[Any], PunchFilter]] = {
-    "q": lambda text: PunchFilter(other=Punch.emp_code.in_(matching_codes(text))),
-    "": lambda days: PunchFilter(days=days),
-    "outcome": lambda words: PunchFilter(outcomes=_outcomes(words)),
-    "group": _of_groups,
-    "terminal": lambda sn: PunchFilter(terminal_sn=sn),
-    "code": lambda words: PunchFilter(punch_codes=_codes(words)),
-    "emp_code": lambda code: PunchFilter(emp_codes=(code,)),
-    "record": lambda text: PunchFilter(other=_record(text)),
-    "settled": lambda word: PunchFilter(settled=word == "yes"),
-    "late": _late,
-    "ignored": lambda word: PunchFilter(other=_ignored(word)),
-    "gone": lambda word: PunchFilter(other=_gone(word)),
-}
-
-
-def _filter(name: str, label: str, **more: Any) -> Filter:
-    return Filter(name, label, lambda value: NARROWING[name](value).condition(), **more)
-
-
-SEARCH = _filter("q", "Search", placeholder="Name or code of a person")
-FILTERS = (
-    SEARCH,
-    _filter("", "Days", kind="range"),
-    _filter(
-        "outcome",
-        "Imported",
-        kind="multi",
-        options=OUTCOME_OPTIONS,
-        groups=OUTCOME_GROUPS,
-        note=f"Punches of the last {COUNTED_DAYS} days",
-    ),
-    _filter("group", "Group", kind="multi", options=GROUP_OPTIONS),
-    _filter("terminal", "Terminal", kind="select", verbatim=True),
-    _filter("code", "Punch", kind="multi", options=CODE_OPTIONS),
-    _filter("emp_code", "Code, exactly", advanced=True, verbatim=True),
-    _filter("record", "Record number", advanced=True),
-    _filter(
-        "settled",
-        "Settled",
-        kind="select",
-        options={"no": "No", "yes": "Yes"},
-        advanced=True,
-    ),
-    _filter(
-        "late",
-        "Arrived after import",
-        kind="select",
-        options={"open": "Waits for a person", "kept": "Record kept"},
-        advanced=True,
-    ),
-    _filter(
-        "ignored",
-        "Ignored codes",
-        kind="select",
-        options={"without": "Without them", "only": "Only these"},
-        advanced=True,
-    ),
-    _filter(
-        "gone",
-        "Gone from the server",
-        kind="select",
-        options={"open": "Waits for a person", "all": "All that are gone"},
-        advanced=True,
-    ),
-)
 COLUMNS = (
     Column("time", "Local time", lambda row: row.punched_at_local, Punch.punched_at_utc),
     Column("utc", "UTC", lambda row: row.punched_at_utc, shown=False),
@@ -232,7 +116,8 @@ def _can_be_judged_again(values: FilterValues) -> bool:
 
 
 def bulk(*, edited_and_gone: bool) -> tuple[BulkAction, ...]:
-    """The acts on punches. With `edited_and_gone` a punch of any outcome may wait with the record that it left (EDITED_AND_GONE)."""
+    """The acts on punches. With `edited_and_gone` a punch of any outcome may wait with the record that it left
+    (EDITED_AND_GONE)."""
     waiting = frozenset(OUTCOME_OPTIONS) if edited_and_gone else HOLDING
     return (
         BulkAction("retry", "Retry", "rotate-clockwise", fits=_can_be_judged_again),
@@ -242,7 +127,8 @@ def bulk(*, edited_and_gone: bool) -> tuple[BulkAction, ...]:
     )
 
 
-# A punch that left its record when it was edited on the server, and is gone since. There are few: the index of edited punches has them.
+# A punch that left its record when it was edited on the server, and is gone since. There are few: the index of edited
+# punches has them.
 EDITED_AND_GONE = (
     exists()
     .where(Punch.edited_record_id.is_not(None), Punch.host_attendance_id.is_(None), settling.GONE_WAITS)
@@ -259,9 +145,9 @@ _ABLE = {
 
 @dataclass(frozen=True, slots=True)
 class PunchListFrame:
-    """What a request for the list needs to know before it reads a punch; one SELECT. `codes` None: no search. `others`: the codes
-    that it does not mean, where those are fewer. `acting`: the act on punches that is under way. `changes`: the changes of rules and
-    terminals that are (rejudging.awaits)."""
+    """What a request for the list needs to know before it reads a punch; one SELECT. `codes` None: no search. `others`:
+    the codes that it does not mean, where those are fewer. `acting`: the act on punches that is under way. `changes`:
+    the changes of rules and terminals that are (rejudging.awaits)."""
 
     spec: ListSpec
     zone: str
@@ -282,8 +168,8 @@ _COUNTED = select(func.jsonb_object_agg(_BY_OUTCOME.c.outcome, _BY_OUTCOME.c.n))
 
 
 async def frame(ctx: Context, query: Query | None = None) -> PunchListFrame:
-    """Reads the zone, the display settings, the terminals to choose from and the codes that a search means. `query`: the filter, that
-    of the request where none is given."""
+    """Reads the zone, the display settings, the terminals to choose from and the codes that a search means. `query`:
+    the filter, that of the request where none is given."""
     text = _searched(ctx.request.query_params if query is None else query)
     names = (
         select(func.jsonb_object_agg(Setting.name, Setting.value))
@@ -316,7 +202,7 @@ async def frame(ctx: Context, query: Query | None = None) -> PunchListFrame:
 
 def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
     """All codes as two arrays: those that the search finds, and the others."""
-    others = select(ClockEmployee.emp_code).where(_means(text).is_not(true()))
+    others = select(ClockEmployee.emp_code).where(means(text).is_not(true()))
     return func.array(matching_codes(text).scalar_subquery()), func.array(others.scalar_subquery())
 
 
@@ -367,8 +253,8 @@ async def load(ctx: Context, framed: PunchListFrame) -> ListPage:
 
 
 def punch_filter(wanted: ListQuery, codes: tuple[str, ...] | None) -> PunchFilter:
-    """What the address asks, as the queries take it; an unreadable filter finds nothing, never more. `codes` are those that the
-    search means."""
+    """What the address asks, as the queries take it; an unreadable filter finds nothing, never more. `codes` are those
+    that the search means."""
     if wanted.errors:
         return PunchFilter(outcomes=())
     narrowed = PunchFilter(emp_codes=codes)

@@ -6,8 +6,9 @@ from datetime import date
 
 from app.clock.codes import RecordKind
 from app.clock.outcomes import Outcome
-from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, Record, Written, left_behind, remembers_deletion
+from app.clock.pairing.inputs import PairingEmployee, Record, Written, left_behind, remembers_deletion
 from app.clock.pairing.overlaps import CoveredHours, holder
+from app.clock.pairing.shift_past import NO_PAST, ShiftPast
 from app.clock.pairing.shifts import ANY, DAY, Shift, ShiftEnd, Tap
 from app.clock.pairing.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
 
@@ -55,7 +56,7 @@ class ShiftJudge:
                     self.by_hand[kind].append(record)
 
     def judge(self, shift: Shift) -> None:
-        past = _Past(shift, self.known) if self.remembered else _NO_PAST
+        past = ShiftPast(shift, self.known) if self.remembered else NO_PAST
         if past.all_held:
             self._give(shift, past, Reason(Rule.STANDS, shift, tuple(past.standing)), None)
             return
@@ -68,7 +69,7 @@ class ShiftJudge:
 
     # The decision, in the order of the page.
 
-    def _decide(self, shift: Shift, past: "_Past") -> Reason:
+    def _decide(self, shift: Shift, past: "ShiftPast") -> Reason:
         if past.deleted and not past.standing and not past.lifted:
             return Reason(Rule.ATTENDANCE_DELETED, shift)
         clock_in, clock_out = shift.clock_in, shift.clock_out
@@ -85,7 +86,7 @@ class ShiftJudge:
                 return blocked
         return self._blocked_by_day(shift, past) or Reason(Rule.IMPORTED, shift, tuple(past.standing))
 
-    def _covered(self, shift: Shift, past: "_Past") -> Reason | None:
+    def _covered(self, shift: Shift, past: "ShiftPast") -> Reason | None:
         """A person wrote these hours already, so the missing clock-in or clock-out needs no decision."""
         if past.standing or (shift.clock_in is not None and shift.clock_out is not None):
             return None
@@ -103,7 +104,7 @@ class ShiftJudge:
             return None
         return Reason(rule, shift, until=until) if self.now < until else None
 
-    def _blocked_by_record(self, shift: Shift, past: "_Past") -> Reason | None:
+    def _blocked_by_record(self, shift: Shift, past: "ShiftPast") -> Reason | None:
         standing = past.standing
         if reason := kept_by_person(shift, standing):
             return reason
@@ -116,7 +117,7 @@ class ShiftJudge:
             return Reason(Rule.LATE_BEYOND, shift, tuple(standing))
         return None
 
-    def _blocked_by_day(self, shift: Shift, past: "_Past") -> Reason | None:
+    def _blocked_by_day(self, shift: Shift, past: "ShiftPast") -> Reason | None:
         workday = self._workday(shift)
         if reason := on_locked_day(shift, past.standing, workday, self.locked_days):
             return reason
@@ -131,7 +132,7 @@ class ShiftJudge:
 
     # What an imported shift writes.
 
-    def _write(self, shift: Shift, past: "_Past") -> int:
+    def _write(self, shift: Shift, past: "ShiftPast") -> int:
         assert shift.clock_in is not None  # noqa: S101 -- only_one_punch came before
         before = past.standing[0] if past.standing else None
         key = before.id if before is not None else -1 - len(self.judgement.creates)
@@ -181,7 +182,7 @@ class ShiftJudge:
 
     # The words that the punches of the shift carry.
 
-    def _give(self, shift: Shift, past: "_Past", reason: Reason, record: int | None) -> None:
+    def _give(self, shift: Shift, past: "ShiftPast", reason: Reason, record: int | None) -> None:
         verdicts = self.judgement.verdicts
         outcome = _OUTCOMES[reason.rule]
         until = reason.until
@@ -208,17 +209,17 @@ class ShiftJudge:
         stands = Reason(Rule.STANDS, tap.shift, (record,))
         return Verdict(punch, Outcome.IMPORTED, record.id, punch.imported_role, stands)
 
-    def _unwritten(self, tap: Tap, past: "_Past", verdict: Verdict) -> Verdict:
+    def _unwritten(self, tap: Tap, past: "ShiftPast", verdict: Verdict) -> Verdict:
         """What a punch without a record still remembers: a deleted record, and that a person asked for it again."""
         punch = tap.punch
         if remembers_deletion(punch, self.known):
             verdict.role, verdict.lifted = punch.imported_role, past.lifted or punch.lifted
         return verdict
 
-    def _give_folds(self, shift: Shift, past: "_Past", reason: Reason, record: int | None) -> None:
-        """A fold shows its own word, with the record it has, else that of the tap it repeats. One that was edited on the server is a new
-        tap of its shift as long as the record that it left keeps its old hour: it carries the word that keeps the record from being
-        brought up to date."""
+    def _give_folds(self, shift: Shift, past: "ShiftPast", reason: Reason, record: int | None) -> None:
+        """A fold shows its own word, with the record it has, else that of the tap it repeats. One that was edited on
+        the server is a new tap of its shift as long as the record that it left keeps its old hour: it carries the word
+        that keeps the record from being brought up to date."""
         folded = Reason(Rule.FOLDED, shift, reason.records, until=reason.until)
         for tap in shift.folds:
             assert tap.word is not None  # noqa: S101 -- a fold has a word
@@ -254,9 +255,9 @@ def _leaves_a_stale_record(fold: Tap, known: Mapping[int, Record]) -> bool:
 
 
 def reaches_beyond(record: Record, shift: Shift) -> bool:
-    """True when the hours that the import last wrote reach beyond the shift as it would be now. An open record is its clock-in
-    instant alone; a shift without clock-out has no end that such an instant could lie behind. Hours that a tap of the shift gave
-    before it was edited on the server went with it."""
+    """True when the hours that the import last wrote reach beyond the shift as it would be now. An open record is its
+    clock-in instant alone; a shift without clock-out has no end that such an instant could lie behind. Hours that a tap
+    of the shift gave before it was edited on the server went with it."""
     written, clock_in, clock_out = record.written, shift.clock_in, shift.clock_out
     if written is None or clock_in is None:
         return True
@@ -265,37 +266,6 @@ def reaches_beyond(record: Record, shift: Shift) -> bool:
     if clock_out is None:
         return written.clock_out in kept - {None} or any(at < clock_in.at for at in kept if at is not None)
     return any(not clock_in.at <= at <= clock_out.at for at in kept if at is not None)
-
-
-class _Past:
-    """What the taps of a shift, folds included, remember: records that stand, a deleted one, and whether a person asked again."""
-
-    __slots__ = ("all_held", "deleted", "lifted", "standing")
-
-    def __init__(self, shift: Shift, known: dict[int, Record]) -> None:
-        members = (*shift.taps, *shift.folds)
-        # A fold that was edited on the server takes an hour of its record along.
-        self.all_held = all(tap.held for tap in shift.taps) and not any(
-            left_behind(tap.punch, known) for tap in shift.folds
-        )
-        self.standing = standing_records(members, known)
-        gone = [tap for tap in members if not tap.held and remembers_deletion(tap.punch, known)]
-        self.deleted = bool(gone)
-        # Retry on any tap that shows `attendance_deleted` lifts it for all of the shift, for each until it belongs to a record again.
-        asked = any(tap.punch.retry and (tap.punch.outcome not in UNPAIRED or tap in gone) for tap in members)
-        self.lifted = asked or (self.deleted and all(tap.punch.lifted for tap in gone))
-
-    def says_so_already(self, shift: Shift, employee: PairingEmployee) -> bool:
-        """True when the record that all of the shift's edited taps were in has exactly its hours: then nothing new joins it."""
-        if len(self.standing) != 1 or self.deleted or shift.clock_in is None:
-            return False
-        record, clock_out = self.standing[0], shift.clock_out
-        return (
-            all(tap.held or tap.punch.edited_record == record.id for tap in shift.taps)
-            and (record.employee_id, record.kind) == (employee.id, shift.kind)
-            and (record.clock_in, record.clock_out) == (shift.clock_in.at, None if clock_out is None else clock_out.at)
-            and tuple(sorted(record.breaks)) == shift.written_breaks()
-        )
 
 
 def kept_by_person(shift: Shift, standing: Iterable[Record]) -> Reason | None:
@@ -315,22 +285,3 @@ def on_locked_day(
         if day in locked_days:
             return Reason(Rule.DATE_LOCKED, shift, tuple(standing), workday=day)
     return None
-
-
-def standing_records(members: Iterable[Tap], known: dict[int, Record]) -> list[Record]:
-    """The records that stand behind these taps, earliest first: a tap that was edited on the server counts with the record that
-    still has its old hour."""
-    behind = [known[tap.punch.record_id or 0] if tap.held else left_behind(tap.punch, known) for tap in members]
-    found = {record.id: record for record in behind if record is not None and not record.deleted}
-    return sorted(found.values(), key=lambda record: (record.clock_in, record.id))
-
-
-class _Nothing(_Past):
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        self.all_held = self.deleted = self.lifted = False
-        self.standing = []
-
-
-_NO_PAST = _Nothing()

@@ -24,6 +24,7 @@ from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
 from app.web.forms import options
+from app.web.list_page import ListPage
 from app.web.list_spec import (
     CSV,
     EXCEL,
@@ -37,7 +38,6 @@ from app.web.list_spec import (
     between,
     where_any_of,
 )
-from app.web.lists import ListPage
 
 STATUSES = {"pending": "Pending", "approved": "Approved", "rejected": "Rejected", "auto_closed": "Auto-closed"}
 DEPARTMENTS = (

@@ -14,7 +14,7 @@ from app.db.session import PLATFORM, Database
 from app.parts import Parts
 from app.problems import sweeps
 from app.problems.sweeps import WorkerStanding
-from app.web.errors import RETRY_AFTER_S, as_refusal
+from app.web.errors.refusals import RETRY_AFTER_S, as_refusal
 from app.web.guards import public
 
 log = structlog.get_logger()

@@ -25,8 +25,8 @@ from app.surveys.ratings.ratings import KEPT
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
+from app.web.list_page import ListPage, ListQuery
 from app.web.list_spec import Column, Empty, Filter, ListSpec
-from app.web.lists import ListPage, ListQuery
 from app.web.pages import page
 
 _COLUMNS: tuple[Any, ...] = (

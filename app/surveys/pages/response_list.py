@@ -21,8 +21,8 @@ from app.surveys.words import OUTCOMES
 from app.texts import uuid_of, whole
 from app.web import lists
 from app.web.context import Context
+from app.web.list_page import ListPage, ListQuery
 from app.web.list_spec import Column, Empty, ExportKind, Filter, ListSpec
-from app.web.lists import ListPage, ListQuery
 
 # With more surveys than this there is no choice of surveys; the one in the address is always offered.
 MOST_CHOICES = 300

@@ -34,7 +34,7 @@ from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
 from app.surveys.results.tallies import TallyScope
 from app.surveys.words import ENFORCEMENTS, OUTCOMES, SHOWN_BY, SOURCES, STATUSES, TYPES
-from app.web import lists
+from app.web import list_page
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import EXPORTS, ExportKind, Filter, word_in_force
@@ -171,10 +171,12 @@ async def _split(
 def _ledger(uid: UUID, version: int, asked: Narrowed, rows: int, apart: AnonymousView | None) -> dict[str, Any]:
     """The rows behind the figures, as a list and as files; for an anonymous survey, they say who took part."""
     query = {"survey": uid, "version": version, **asked.query}
-    note = lists.too_long(rows)
+    note = list_page.too_long(rows)
 
     def urls(kinds: Sequence[ExportKind]) -> list[tuple[str, str]]:
-        return [(one.label, with_query("/surveys/responses", query, **one.query)) for one in lists.offered(kinds, rows)]
+        return [
+            (one.label, with_query("/surveys/responses", query, **one.query)) for one in list_page.offered(kinds, rows)
+        ]
 
     if apart:
         exports = {"Who took part": urls(EXPORTS)} | anonymous.exports_of(apart)

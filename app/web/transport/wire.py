@@ -102,7 +102,7 @@ class Wire(HttpToolsProtocol):
 
     def _refuse_head(self) -> None:
         # The pages' side is not loaded by a process that only starts others.
-        from app.web.errors import plain
+        from app.web.errors.answers import plain
         from app.web.gate import HEADERS
 
         kind, body = plain(self.url.decode("latin-1"), "", RequestTimeout())

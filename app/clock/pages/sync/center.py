@@ -26,7 +26,7 @@ from app.clock.punches import changes
 from app.clock.settings import read_settings
 from app.clock.sync import run_rows, when_due
 from app.counting import nearest
-from app.web import csrf, exports, lists
+from app.web import csrf, exports, list_page, lists
 from app.web.context import Context
 from app.web.forms import Bound, Choices, DayField, Form, Text
 from app.web.guards import Requires
@@ -134,7 +134,7 @@ def _wants_region(ctx: Context) -> bool:
     return ctx.target == "sync-page"
 
 
-async def _row_words(ctx: Context, view: lists.ListPage, now: datetime) -> dict[str, Any]:
+async def _row_words(ctx: Context, view: list_page.ListPage, now: datetime) -> dict[str, Any]:
     settings = await read_settings(ctx.db, now)
     return {
         "rows": [(described(row, settings, now), row) for row in view.rows],

@@ -11,6 +11,7 @@ from app.host.pages.admin import (
     passkeys,
     policies,
     roles,
+    second_factor_pages,
     tenant_administrators,
     tenants,
     tokens,
@@ -24,6 +25,7 @@ from app.web.menu import MenuGroup, MenuItem
 ROUTES: list[ControllerRouterHandler] = [
     *account.ROUTES,
     *notifications.ROUTES,
+    *second_factor_pages.ROUTES,
     *passkeys.ROUTES,
     *palette.ROUTES,
     *users.ROUTES,

@@ -15,8 +15,8 @@ from app.problems.kinds import PEOPLE, kinds
 from app.problems.models import Problem
 from app.web import lists
 from app.web.context import Context
+from app.web.list_page import ListPage
 from app.web.list_spec import ListSpec, Query
-from app.web.lists import ListPage
 from app.web.templating import with_query
 
 # For each kind; the others are a click away.

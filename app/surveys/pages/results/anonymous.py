@@ -23,7 +23,7 @@ from app.surveys.results import anonymous, queries, responses
 from app.surveys.results.anonymous import AnonymousOutcome
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.words import SPLITS, Names
-from app.web import exports, lists
+from app.web import exports, list_page, lists
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import EXPORTS, Column, Empty, Filter, ListSpec
@@ -74,7 +74,7 @@ def exports_of(view: AnonymousView) -> dict[str, list[tuple[str, str]]]:
     """Files of the results, if there are some, by what they contain."""
     if not view.outcome.is_shown:
         return {}
-    kinds = lists.offered(EXPORTS, view.outcome.answers)
+    kinds = list_page.offered(EXPORTS, view.outcome.answers)
     return {"Results: question, group, value, people": [(one.label, with_query(view.url, one.query)) for one in kinds]}
 
 
