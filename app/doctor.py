@@ -206,7 +206,7 @@ async def _mail(parts: Parts) -> ReportLine:
 
 
 async def _monitor(parts: Parts) -> ReportLine:
-    """Whether the outside monitor may be called; it is not."""
+    """Tells about the policy alone: the outside monitor is not called."""
     if parts.settings.ping_url is None:
         return ReportLine("monitor", "ok", "Off: MUSTER_PING_URL is not set.")
     if refused := await monitor.refusal(parts):
