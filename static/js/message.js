@@ -9,6 +9,14 @@ const INLINE = { B: "strong", I: "em", STRONG: "strong", EM: "em", U: "u", S: "s
 // The policy of the page refuses these aloud wherever they are parsed, so they go before; DOMPurify would take them away too.
 const REFUSED = /\s(?:style|on\w+)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)/gi;
 const TAG = /<[a-z](?:"[^"]*"|'[^']*'|[^>"'])*>/gi;
+const SHEET = /<style[\s>][\s\S]*?<\/style>/gi;
+const STYLE = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)')/i;
+// What word processors say by styles alone.
+const HINTS = {
+  bold: /font-weight:\s*(?:bold|[6-9]00)/i, light: /font-weight:\s*(?:normal|400)/i, italic: /font-style:\s*italic/i,
+  item: /mso-list:\s*l\d/i, marker: /mso-list:\s*ignore/i,
+};
+const UNWRAPPED = ["span", "table", "thead", "tbody", "tfoot", "tr", "td", "th"];
 const ADDRESS = /^(?:https?:\/\/|mailto:)\S+$/i;
 
 function rich(place) {
@@ -25,7 +33,7 @@ function rich(place) {
   const buttons = [...bar.querySelectorAll("button")];
   const plain = () => bar.classList.contains("is-source");
 
-  const told = () => [...text.childNodes].map(written).filter(Boolean).join("\n");
+  const told = () => [...text.childNodes].map(written).filter((one) => one && one !== "<br>").join("\n");
   let begun = null;
   function show() {
     editor.setHTML(/<(?:p|ul|ol|blockquote|h3|h4)[\s>]/i.test(field.value) ? field.value : paragraphs(field.value));
@@ -158,17 +166,70 @@ function heading(editor, tag) {
 
 // Pasted or loaded markup: other names become ours, everything else that a message may not have goes.
 function clean(html) {
-  const part = DOMPurify.sanitize(html.replace(TAG, (tag) => tag.replace(REFUSED, "")), {
-    ALLOWED_TAGS: [...ALLOWED, ...Object.keys(ALIKE).map((name) => name.toLowerCase())],
+  const part = DOMPurify.sanitize(html.replace(SHEET, "").replace(TAG, hinted), {
+    ALLOWED_TAGS: [...ALLOWED, ...UNWRAPPED, ...Object.keys(ALIKE).map((name) => name.toLowerCase())],
     ALLOWED_ATTR: ["href", "title"],
     ALLOWED_URI_REGEXP: ADDRESS,
     RETURN_DOM_FRAGMENT: true,
   });
+  fromWordProcessor(part);
   for (const [name, ours] of Object.entries(ALIKE)) {
     for (const one of part.querySelectorAll(name)) renamed(one, ours);
   }
   return document.importNode(part, true);
 }
+
+// The tag without styles and handlers, and with the hints of its style.
+function hinted(tag) {
+  const [, double, single] = STYLE.exec(tag) ?? [];
+  const found = Object.keys(HINTS).filter((name) => HINTS[name].test(double ?? single ?? ""));
+  const bare = tag.replace(REFUSED, "");
+  return found.length ? bare.replace(/^<[^\s/>]+/, `$& data-hint="${found.join(" ")}"`) : bare;
+}
+
+// Google Docs wraps everything in a <b> that is not bold; Word's lists are paragraphs that begin with a bullet.
+function fromWordProcessor(part) {
+  const hints = (name, tag = "") => part.querySelectorAll(`${tag}[data-hint~="${name}"]`);
+  for (const one of hints("light", "b")) unwrapped(one);
+  for (const one of hints("italic", "span")) wrapped(one, "em");
+  for (const one of hints("bold", "span")) wrapped(one, "strong");
+  for (const one of hints("item", "p")) listed(one);
+  for (const one of part.querySelectorAll("tr")) joined(one);
+  for (const one of part.querySelectorAll(UNWRAPPED.join(","))) unwrapped(one);
+  for (const one of part.querySelectorAll("li > p:only-child")) unwrapped(one);
+}
+
+function listed(item) {
+  const marker = item.querySelector('[data-hint~="marker"]');
+  const name = /^\s*(?:\d+|[a-z])[.)]/i.test(marker?.textContent ?? "") ? "ol" : "ul";
+  marker?.remove();
+  let list = item.previousElementSibling;
+  if (list?.dataset.hint !== "list" || list.localName !== name) {
+    list = item.ownerDocument.createElement(name);
+    list.dataset.hint = "list";
+    item.before(list);
+  }
+  list.append(item);
+  renamed(item, "li");
+}
+
+// A row of a table as a paragraph: a message has no tables.
+function joined(row) {
+  const line = row.ownerDocument.createElement("p");
+  for (const cell of row.querySelectorAll("td, th")) {
+    for (const one of cell.querySelectorAll("p")) unwrapped(one);
+    line.append(...(line.hasChildNodes() ? [" | "] : []), ...cell.childNodes);
+  }
+  row.replaceWith(line);
+}
+
+function wrapped(one, name) {
+  const inner = one.ownerDocument.createElement(name);
+  inner.append(...one.childNodes);
+  one.append(inner);
+}
+
+const unwrapped = (one) => one.replaceWith(...one.childNodes);
 
 function renamed(one, name) {
   const other = one.ownerDocument.createElement(name);

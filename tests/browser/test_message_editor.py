@@ -94,14 +94,8 @@ def test_the_toolbar_is_one_stop_of_the_tab_key_and_arrows_go_through_it(page_of
 def test_what_is_pasted_keeps_only_what_a_message_may_have(page_of: SignedIn) -> None:
     page = page_of("alice")
     write(page)
-    page.locator(TEXT).focus()
-    page.evaluate(
-        """html => {
-          const data = new DataTransfer();
-          data.setData("text/html", html);
-          data.setData("text/plain", "plain");
-          document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-        }""",
+    paste(
+        page,
         """<h1 style="color:red">Rules</h1><p onclick="x()">Read <b>all</b> of it.<script>alert(1)</script>
         <img src="https://x.example/a.png"><a href="javascript:alert(1)">here</a></p>""",
     )
@@ -111,6 +105,53 @@ def test_what_is_pasted_keeps_only_what_a_message_may_have(page_of: SignedIn) ->
     assert "<strong>all</strong>" in sent
     assert not re.search("script|style|onclick|img|h1", sent)
     assert violations(page) == []
+
+
+# As Word, Google Docs and LibreOffice put the same text on the clipboard.
+WORD = """<html xmlns:o="urn:schemas-microsoft-com:office:office"><head><style><!-- p.MsoNormal {margin:0cm} --></style></head><body>
+<h1>Rules<o:p></o:p></h1><p class=MsoNormal>Read <b>all</b><i> of it</i><o:p></o:p></p><p class=MsoNormal><o:p>&nbsp;</o:p></p>
+<p class=MsoListParagraphCxSpFirst style='text-indent:-18.0pt;mso-list:l0 level1 lfo1'><![if !supportLists]><span
+style='font-family:Symbol'><span style='mso-list:Ignore'>·<span style='font:7.0pt "Times New Roman"'>&nbsp;&nbsp;
+</span></span></span><![endif]>First<o:p></o:p></p><p class=MsoListParagraphCxSpLast style='mso-list:l0 level1 lfo1'><span
+style='mso-list:Ignore'>·<span>&nbsp;</span></span>Second<o:p></o:p></p></body></html>"""
+GOOGLE = """<meta charset='utf-8'><b style="font-weight:normal;" id="docs-internal-guid-1"><h1 dir="ltr"><span style="font-weight:400;">
+Rules</span></h1><p dir="ltr"><span style="font-weight:400;">Read </span><span style="font-weight:700;">all</span><span
+style="font-weight:400;font-style:italic;"> of it</span></p><br /><ul><li dir="ltr"><p dir="ltr" role="presentation"><span>First
+</span></p></li><li dir="ltr"><p dir="ltr"><span>Second</span></p></li></ul></b><br class="Apple-interchange-newline">"""
+LIBRE = """<html><head><style type="text/css">p { line-height: 115% }</style></head><body lang="en-US"><h1 class="western">Rules</h1>
+<p style="line-height: 100%">Read <b>all</b><i> of it</i></p><ul><li><p style="line-height: 100%">First</p></li><li><p>Second</p></li>
+</ul></body></html>"""
+
+
+def paste(page: Page, html: str) -> None:
+    page.locator(TEXT).focus()
+    page.evaluate(
+        """html => {
+          const data = new DataTransfer();
+          data.setData("text/html", html);
+          data.setData("text/plain", "plain");
+          document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+        }""",
+        html,
+    )
+
+
+@pytest.mark.parametrize("html", [WORD, GOOGLE, LIBRE], ids=["Word", "Google Docs", "LibreOffice"])
+def test_what_comes_from_a_word_processor_keeps_its_lists_and_what_was_bold(page_of: SignedIn, html: str) -> None:
+    page = page_of("alice")
+    write(page)
+    paste(page, html)
+    expect(page.locator(SOURCE)).to_have_value(re.compile("Rules"))
+    assert re.sub(r"\s+", " ", message(page)).replace("First ", "First").replace("<h3> ", "<h3>") == (
+        "<h3>Rules</h3> <p>Read <strong>all</strong><em> of it</em></p> <ul><li>First</li><li>Second</li></ul>"
+    )
+
+
+def test_the_rows_of_a_pasted_table_become_lines(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    write(page)
+    paste(page, "<table><tr><th><p>When</p></th><th>Where</th></tr><tr><td>Monday</td><td>Hall</td></tr></table>")
+    expect(page.locator(SOURCE)).to_have_value("<p>When | Where</p>\n<p>Monday | Hall</p>")
 
 
 def test_html_is_written_by_hand_where_somebody_likes_to(page_of: SignedIn) -> None:
