@@ -1,6 +1,7 @@
 """One survey as the end-user API returns it: the shapes of the rows, and what a caller may ask of them. No route
 here."""
 
+from html import escape
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -52,6 +53,16 @@ Action = Literal["answer", "agree", "decline", "snooze", "opt_out"]
 Html = Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE, description="Sanitised: it may be shown as it stands.")]
 
 
+# With what people must read before they answer an anonymous survey, in any language.
+_LONGEST_SHOWN = LONGEST_MESSAGE + 3_000
+_ShownHtml = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=_LONGEST_SHOWN,
+        description="Sanitised: it may be shown as it stands. Of an anonymous survey it begins with `anonymity_text`, except for an "
+        "app that says `anonymity` in `can`, and shows that text by itself.",
+    ),
+]
 Option = Annotated[str, msgspec.Meta(max_length=LONGEST_OPTION)]
 Options = Annotated[list[Option], msgspec.Meta(max_length=MOST_OPTIONS)]
 End = Annotated[str, msgspec.Meta(max_length=LONGEST_END)]
@@ -99,8 +110,8 @@ class SurveyRow(msgspec.Struct, kw_only=True):
     type: Kind
     enforcement: Literal["optional", "required"]
     title: Annotated[str, msgspec.Meta(max_length=LONGEST_TITLE)]
-    message_html: Html
-    message_text: Annotated[str, msgspec.Meta(max_length=LONGEST_MESSAGE)]
+    message_html: _ShownHtml
+    message_text: Annotated[str, msgspec.Meta(max_length=_LONGEST_SHOWN)]
     category: Annotated[str, msgspec.Meta(max_length=LONGEST_CATEGORY)] | None
     ends_at: Instant | None
     actions: Annotated[list[Action], msgspec.Meta(min_length=1, max_length=4)]
@@ -125,7 +136,8 @@ class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
                 pattern=r"^[a-z_]+(,[a-z_]+)*$",
                 max_length=200,
                 description="What the app can show beside the first six types of questions: words of `nps`, `number`, `date`, `matrix` and "
-                "`conditions`, with commas between. A survey that needs another one is not in the answer. Unknown words are passed over.",
+                "`conditions`, with commas between, and `anonymity` if it shows `anonymity_text` by itself. A survey that needs another one is "
+                "not in the answer. Unknown words are passed over.",
                 extra={TOLD: f"Write words such as {','.join(ABILITIES)}, with commas and no blanks between."},
             ),
         ]
@@ -147,6 +159,11 @@ class QueueCall(msgspec.Struct, kw_only=True, frozen=True):
     ) = None
 
     @property
+    def shows_promise(self) -> bool:
+        """True when the app itself shows `anonymity_text`."""
+        return "anonymity" in self.abilities
+
+    @property
     def abilities(self) -> frozenset[str]:
         return frozenset((self.can or "").split(","))
 
@@ -155,17 +172,21 @@ def row_of(item: Any, call: QueueCall, speech: Speech) -> SurveyRow:
     """An app that does not say what it can show gets no field that it may not know. `speech`: how Muster speaks to the
     person."""
     detailed = call.can is not None
+    promise = " ".join(speech(one) for one in item.promise)
+    message = item.message_html
+    if promise and not call.shows_promise:
+        message = f"<p>{escape(promise, quote=False)}</p>\n{message}"
     row = SurveyRow(
         anonymity="anonymous" if item.is_anonymous else msgspec.UNSET,
-        anonymity_text=" ".join(speech(one) for one in item.promise) or msgspec.UNSET,
+        anonymity_text=promise or msgspec.UNSET,
         survey=item.survey,
         version=item.version,
         content_hash=item.content_hash,
         type=item.type,
         enforcement=item.enforcement,
         title=item.title,
-        message_html=item.message_html,
-        message_text=content.plain_text(item.message_html),
+        message_html=message,
+        message_text=content.plain_text(message),
         category=item.category,
         ends_at=instant(item.ends_at),
         actions=list(item.actions),

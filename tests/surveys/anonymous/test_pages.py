@@ -94,6 +94,11 @@ async def test_the_table_of_responses_has_no_answers(survey: Stored, alice: Brow
     assert "Crew 003" in answer.text
 
 
+async def test_the_definition_says_that_it_is_anonymous_and_how_it_is_split(survey: Stored, alice: Browser) -> None:
+    page = (await alice.get(f"/surveys/view/{survey.uid}")).text
+    assert "<dt>Answers</dt> <dd> Anonymous, split by department </dd>" in " ".join(page.split())
+
+
 async def test_the_api_says_the_promise_and_my_answers_say_taking_part(survey: Stored, visitor: Browser) -> None:
     phones = apps(visitor, 11)
     (row,) = (await phones[10].queue())["data"]
@@ -103,6 +108,11 @@ async def test_the_api_says_the_promise_and_my_answers_say_taking_part(survey: S
     assert row["anonymity_text"] == " ".join(
         speech_in("de")(one) for one in (ANONYMOUS_PROMISE, SPLIT_PROMISES["department"])
     )
+    assert row["message_text"].startswith(row["anonymity_text"]), "an app may not know the field"
+    assert row["message_html"].startswith("<p>Ihre Antworten")
+    (row,) = (await phones[10].get("/v1/api/me/surveys/open?can=anonymity")).json()["data"]
+    assert row["anonymity_text"].startswith("Your answers are kept apart")
+    assert "kept apart" not in row["message_text"] + row["message_html"]
     mine = (await phones[3].get("/v1/api/me/responses")).json()["data"][0]
     assert mine["anonymity"] == "anonymous"
     assert [(one["answered"], one["value"]) for one in mine["questions"]] == [(False, None)] * 2
