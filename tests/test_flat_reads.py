@@ -26,7 +26,9 @@ from app.jobs import Claim
 from app.parts import Parts
 from app.problems import looking
 from app.surveys.authoring.stored import load_all
-from app.surveys.results import tally_marks
+from app.surveys.results import kept_numbers, of_version, of_versions, tally_marks
+from app.surveys.results.figures import AskedQuestion
+from app.surveys.results.tallies import TallyScope
 from app.web import lists
 from tests.benchmarks import bench_ledger, bench_results, bench_tenants
 from tests.benchmarks.explained import Watch, watch
@@ -34,6 +36,7 @@ from tests.clock.mirrored import connect, mirror_person
 from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
 from tests.host.staff import hire
+from tests.surveys.ledger_rows import survey
 
 FIRST, DAYS, MANY = date(2026, 3, 1), 20, 24_000
 LAST = FIRST + timedelta(days=DAYS - 1)
@@ -50,6 +53,10 @@ FROM (SELECT n, CAST(:first AS timestamp) + (n - 1) * :days / :many * interval '
 _HOURS = """
 SELECT extract(isodow FROM punched_at_local)::int, extract(hour FROM punched_at_local)::int, count(*)
 FROM clock_transactions WHERE local_date BETWEEN :first AND :last GROUP BY 1, 2
+"""
+_CHOICES = """
+INSERT INTO survey_tallies (survey_id, version, day, outcome, question_key, choice, people)
+SELECT :survey, 1, CAST(:first AS date) + n % 20, 'answered', :key, {choice}, count(*) FROM generate_series(1, :many) AS n GROUP BY 3, 6
 """
 _AUDIT = """
 INSERT INTO audit_entries (workspace, actor_name, act, subject_type, subject_id, after)
@@ -500,3 +507,36 @@ async def test_tombstones_of_the_demo_cost_other_surveys_nothing(database: Datab
         with watch(database.engine) as found:
             await load_all(db, [first])
     assert blocks_of(found) < 60, found.worst and found.worst.told()
+
+
+async def test_very_many_different_numbers_cost_a_survey_s_page_a_few_blocks(
+    database: Database, urls: DatabaseUrls
+) -> None:
+    """Each of MANY people gave another number, on one of twenty days."""
+    async with database.transaction() as db:
+        placed = await survey(db, questions=[("How far?", "number", []), ("Which?", "single_choice", ["a", "b"])])
+        given = {"survey": placed.id, "first": FIRST, "many": MANY}
+        far, which = placed.keys
+        for key, choice in ((far, "n::text"), (which, "'a'"), (far, "''"), (which, "''")):
+            await db.execute(text(_CHOICES.format(choice=choice)), {**given, "key": key})
+    asked = [
+        AskedQuestion(placed.keys[0], "How far?", "number"),
+        AskedQuestion(placed.keys[1], "Which?", "single_choice", ("a", "b")),
+    ]
+    await settle(urls, "survey_tallies")
+    for waits in (True, False):
+        async with database.transaction() as db:
+            with watch(database.engine) as found:
+                read = await of_version.read(db, scope=TallyScope(placed.id, 1), questions=asked)
+            row = type("Row", (), {"id": placed.id, "anonymity": "named"})
+            with watch(database.engine) as compared:
+                await of_versions.read(db, row, [1], asked)
+            assert [one.people for one in read.questions] == [MANY, MANY]
+            assert read.questions[0].waits is waits
+            await kept_numbers.keep(db, placed.id, 1, asked)
+        # All rows lie in 300 blocks. Some of one index are read to see that there are very many.
+        for one in (found, compared):
+            assert blocks_of(one) < 120, one.worst and one.worst.told()
+    middle = read.questions[0].middle
+    assert middle
+    assert (middle.people, middle.median) == (MANY, (MANY + 1) / 2)

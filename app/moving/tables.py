@@ -209,6 +209,7 @@ STAYING: Mapping[str, str] = {
     "mail_streak": "It is about the mail server of the installation.",
     "request_budgets": "What an API token has used of its limit counts for minutes.",
     "clock_sign_ins": "A session of the time-clock server is of the installation that signed in.",
+    "survey_numbers": "They are counted again when somebody asks for them.",
     "survey_splits": "They are counted again when somebody asks for them.",
     "workspace_looks": "The schedule looks into the tenant at its next tick.",
     "clock_waiting_counts": "The rows of weeks that arrive are counted into it.",

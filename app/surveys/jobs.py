@@ -21,7 +21,7 @@ from app.surveys.authoring import opening
 from app.surveys.ledger import verifying
 from app.surveys.problem_kinds import ledger as ledger_problems
 from app.surveys.reminding import handing_over
-from app.surveys.results import queries, responses, splits, tally_marks
+from app.surveys.results import kept_numbers, queries, responses, splits, table, tally_marks
 
 _log = structlog.get_logger("muster.surveys")
 
@@ -54,6 +54,15 @@ async def count_split(parts: Parts, claim: Claim) -> None:
             return
         _, questions = responses.definition(await queries.survey(db, uid, version), version)
         await splits.keep(db, survey_id, version, split, questions)
+
+
+async def count_numbers(parts: Parts, claim: Claim) -> None:
+    """Does nothing for a survey that was deleted meanwhile."""
+    survey_id, version = (claim.arguments[name] for name in ("survey_id", "version"))
+    async with parts.database.transaction(claim.workspace) as db:
+        if uid := await queries.uid_of(db, survey_id):
+            asked = await table.asked_in(db, uid, version)
+            await kept_numbers.keep(db, survey_id, version, asked)
 
 
 async def open_rounds(parts: Parts, claim: Claim) -> None:
@@ -141,6 +150,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "surveys_mail": send_invitations,
     "surveys_tally": count_up,
     "surveys_split": count_split,
+    kept_numbers.JOB: count_numbers,
     "surveys_close": close_anonymous,
 }
 LETTERS = handing_over.LETTERS

@@ -70,6 +70,7 @@ SUBJECTS = {
 JOBS = {
     "surveys_tally": JobKind("Count survey responses", timeout=timedelta(minutes=15)),
     "surveys_split": JobKind("Count survey responses by groups of people", timeout=timedelta(minutes=15)),
+    "surveys_numbers": JobKind("Count numbers that people gave in surveys", timeout=timedelta(minutes=15)),
     "surveys_rounds": JobKind("Open rounds of surveys", timeout=timedelta(minutes=5)),
     "surveys_close": JobKind("Open the answers of anonymous surveys that are over", timeout=timedelta(minutes=30)),
     "surveys_mail": JobKind("Invite to surveys and remind of them", timeout=timedelta(minutes=15)),

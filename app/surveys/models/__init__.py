@@ -8,13 +8,14 @@ they refer to: append-only by grant and by trigger. What figures count of it is 
 from app.surveys.models.asking import Invitation, LanguageShown, PromptState
 from app.surveys.models.definitions import Question, Survey, SurveyRound, Wording
 from app.surveys.models.ledger import Answer, LedgerChange, LedgerHead, LedgerPerson, PersonKey, Response, Tombstone
-from app.surveys.models.tallies import IS_WHOLE, WHOLE, KeptSplit, Tally, TallyMark
+from app.surveys.models.tallies import IS_WHOLE, WHOLE, KeptNumbers, KeptSplit, Tally, TallyMark
 
 __all__ = [
     "IS_WHOLE",
     "WHOLE",
     "Answer",
     "Invitation",
+    "KeptNumbers",
     "KeptSplit",
     "LanguageShown",
     "LedgerChange",

@@ -1,10 +1,11 @@
 """Figures that are counted from the ledger, and can be counted again."""
 
 from datetime import date, datetime
+from decimal import Decimal
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, SmallInteger, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base
@@ -13,6 +14,7 @@ from app.surveys.models.marks import ONE_ROW
 # In a tally in place of a question: the row counts whole responses.
 WHOLE = UUID(int=0)
 IS_WHOLE = text(f"question_key = '{WHOLE}'::uuid")
+IS_ANSWERED = text(f"choice = '' AND question_key <> '{WHOLE}'::uuid")
 
 
 class Tally(Base):
@@ -40,6 +42,18 @@ class Tally(Base):
             "outcome",
             postgresql_include=["people"],
             postgresql_where=IS_WHOLE,
+        ),
+        # Some questions of a version, without those that have very many different answers.
+        Index("survey_tallies_questions", "survey_id", "version", "question_key", "day", "outcome"),
+        Index(
+            "survey_tallies_answered",
+            "survey_id",
+            "version",
+            "question_key",
+            "day",
+            "outcome",
+            postgresql_include=["people"],
+            postgresql_where=IS_ANSWERED,
         ),
     )
 
@@ -82,4 +96,24 @@ class KeptSplit(Base):
     version: Mapped[int] = mapped_column(primary_key=True)
     split: Mapped[str] = mapped_column(primary_key=True)
     figures: Mapped[dict[str, list[list[str | int | None]]]] = mapped_column(JSONB)
+    counted_at: Mapped[datetime]
+
+
+class KeptNumbers(Base):
+    """What one number question of a version came to, as app.surveys.results.kept_numbers counted it in the background at
+    `counted_at`: `people` gave a number, and `ranges` counts them in equal parts from `lowest` to `highest`. `is_whole`:
+    all are whole numbers."""
+
+    __tablename__ = "survey_numbers"
+
+    survey_id: Mapped[int] = mapped_column(ForeignKey("surveys.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    question_key: Mapped[UUID] = mapped_column(primary_key=True)
+    people: Mapped[int]
+    mean: Mapped[Decimal]
+    median: Mapped[Decimal]
+    lowest: Mapped[Decimal]
+    highest: Mapped[Decimal]
+    ranges: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    is_whole: Mapped[bool]
     counted_at: Mapped[datetime]

@@ -22,18 +22,19 @@ from app.surveys import showing
 from app.surveys.authoring import audience, content
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of, version_asked_for
+from app.surveys.pages.editing.gaps import called
 from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
 from app.surveys.pages.response_list import TABLES, drawn, reader
 from app.surveys.pages.results import anonymous, cards, rounds, split_tables
 from app.surveys.pages.results.anonymous import AnonymousView
 from app.surveys.question_types import QUESTION_TYPES
-from app.surveys.results import of_version, queries, responses, splits
+from app.surveys.results import kept_numbers, of_version, queries, responses, splits
 from app.surveys.results.breakdowns import Results
 from app.surveys.results.figures import RESPONDED, AskedQuestion, Counters, outcomes_of
 from app.surveys.results.overview import stage
 from app.surveys.results.queries import LedgerFilter
 from app.surveys.results.tallies import TallyScope
-from app.surveys.words import ENFORCEMENTS, OUTCOMES, SHOWN_BY, SOURCES, STATUSES, TYPES
+from app.surveys.words import ANONYMITIES, ENFORCEMENTS, OUTCOMES, SHOWN_BY, SOURCES, SPLITS, STATUSES, TYPES
 from app.web import list_page
 from app.web.context import Context
 from app.web.guards import Requires
@@ -57,6 +58,8 @@ _WORDS: dict[str, Any] = {
     "types": TYPES,
     "enforcements": ENFORCEMENTS,
     "statuses": STATUSES,
+    "anonymities": ANONYMITIES,
+    "splits": SPLITS,
     "outcomes": OUTCOMES,
     "sources": SOURCES,
     "question_types": QUESTION_TYPES,
@@ -100,6 +103,8 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     scope = TallyScope(survey.id, version, asked.outcomes, asked.days)
     recent = await ctx.read_recent(partial(of_version.read, scope=scope, questions=questions))
     found = recent.found
+    if found.due:
+        await kept_numbers.request(ctx.db, survey.id, [version])
     rows = await queries.latest(ctx.db, LedgerFilter(scope), responses=ROWS, texts=COMMENTS)
     read = reader(ctx)
     shown = outcomes_of(questions, words.enforcement, found.counters)
@@ -138,6 +143,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         ),
         may_edit=ctx.may("surveys.author") and not limits(survey.ceiling, survey.enforcement),
         names=names,
+        languages=[called(tag) for tag in (survey.language, *(survey.translations or ()))],
         rounds=rounds.state(survey, await ctx.zone(), now),
         stage=stage(survey, now) if survey.status == "published" else "",
         now=now,
@@ -161,7 +167,7 @@ async def _split(
         "split_options": offered,
         "split_choices": [{"value": key, "label": label} for key, label in offered.items()],
         "split_known": found is not None,
-        "split_tables": split_tables.tables(found, questions, names if by == "type" else {}) if found else [],
+        "split_tables": split_tables.tables(found, questions, split_tables.names_of(found, by, names)) if found else [],
         "counted_at": found.counted_at if found else None,
         "counted_to_now": found is not None and found.to_now,
         "most_live": splits.MOST_LIVE,

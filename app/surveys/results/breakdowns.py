@@ -6,7 +6,7 @@ Figures may come from anywhere: a breakdown counts people by choice, and does no
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from itertools import pairwise
 from math import ceil
@@ -69,7 +69,10 @@ class MatrixRow:
 @dataclass(frozen=True, slots=True)
 class Breakdown:
     """The result of one question: `people` answered it at all. `middle` is present when answers are numbers; agreements
-    and free texts have no bars, and a matrix has `rows` instead."""
+    and free texts have no bars, and a matrix has `rows` instead.
+
+    Very many different numbers are counted in the background: `counted_at` says when, `waits` that this was not done
+    yet."""
 
     question: AskedQuestion
     people: int
@@ -77,6 +80,8 @@ class Breakdown:
     middle: Middle | None = None
     promoters: PromoterScore | None = None
     rows: tuple[MatrixRow, ...] = ()
+    counted_at: datetime | None = None
+    waits: bool = False
 
     @property
     def mean(self) -> Decimal | None:
@@ -86,12 +91,14 @@ class Breakdown:
 @dataclass(frozen=True, slots=True)
 class Results:
     """`counters` and `days` (oldest first, with people by outcome) are about the whole version; `narrowed` is how many
-    of its responses match the asked days and outcomes, and `questions` are the results of those."""
+    of its responses match the asked days and outcomes, and `questions` are the results of those. `due`: numbers should
+    be counted in the background."""
 
     counters: Counters
     days: Mapping[date, Mapping[str, int]]
     narrowed: int
     questions: tuple[Breakdown, ...]
+    due: bool = False
 
 
 def results(

@@ -15,7 +15,7 @@ from app.counting import mean
 from app.surveys.results import tallies
 from app.surveys.results.breakdowns import MOST_BARS, RANGES, Middle, Spread, halfway
 from app.surveys.results.figures import AskedQuestion
-from app.surveys.results.tallies import TallyScope
+from app.surveys.results.tallies import AskedIn, TallyScope
 
 K = TypeVar("K")
 # In an earlier version a question may have had another type.
@@ -46,15 +46,19 @@ def told_apart(counted: Mapping[K, NumberCount]) -> tuple[dict[K, dict[str, int]
     return few, {key: one.spread for key, one in counted.items() if not one.choices}
 
 
-async def of_versions(
-    db: AsyncSession, scope: TallyScope, questions: Collection[UUID], versions: Collection[int] | None = None
-) -> dict[tuple[int, UUID], NumberCount]:
-    """By version (None: those of the scope) and question. No statement when no question is asked for."""
-    if not questions:
-        return {}
-    given = tallies.answers(scope, questions).subquery().c
-    part = select(given.version.label("part"), given.question_key, given.choice, given.people)
-    return await read(db, part if versions is None else part.where(given.version.in_(versions)), MOST_BARS)
+async def of_versions(db: AsyncSession, scope: TallyScope, asked: Collection[AskedIn]) -> dict[AskedIn, NumberCount]:
+    """By version and question. No statement when none is asked for."""
+    return await read(db, _by_version(tallies.answers(scope, asked)), MOST_BARS) if asked else {}
+
+
+async def up_to_the_mark(db: AsyncSession, scope: TallyScope, asked: Collection[AskedIn]) -> dict[AskedIn, NumberCount]:
+    """The same without what came after the mark of the tallies."""
+    return await read(db, _by_version(tallies.kept_answers(scope, asked)), MOST_BARS) if asked else {}
+
+
+def _by_version(answers: Select[Any]) -> Select[Any]:
+    given = answers.subquery().c
+    return select(given.version.label("part"), given.question_key, given.choice, given.people)
 
 
 async def read(db: AsyncSession, given: Select[Any], most: int) -> dict[tuple[Any, UUID], NumberCount]:

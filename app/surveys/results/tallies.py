@@ -61,6 +61,8 @@ WITHDRAWN = exists().where(
     ~exists().where(_undone.c.response_number == LedgerChange.response_number, _undone.c.turn == LedgerChange.turn + 1),
 )
 _LATE = and_(PromptState.first_shown_at >= SHOWN_UNTIL, PromptState.first_shown_at < func.now() + timedelta(days=1))
+# A version and a question of a survey.
+AskedIn = tuple[int, UUID]
 _CURRENT = select(Survey.id, Survey.version).where(Survey.status == "published", Survey.deleted_at.is_(None))
 
 
@@ -126,9 +128,9 @@ def _stand_at(outcomes: Collection[str]) -> ColumnElement[bool]:
     return or_(recorded, agreed) if "agreed" in outcomes else or_(recorded, and_(agreed, WITHDRAWN))
 
 
-def figures(scope: TallyScope, apart: Collection[UUID] = ()) -> Select[Any]:
-    """The statement behind a survey's figures: rows of (day, outcome, question_key, choice, people, unprompted). It
-    leaves out questions that are `apart`: `answers` counts them.
+def figures(scope: TallyScope, only: Collection[UUID] | None = None) -> Select[Any]:
+    """The statement behind a survey's figures: rows of (day, outcome, question_key, choice, people, unprompted). With
+    `only`, choices are those of these questions, and other questions only say how many people answered them.
 
     Rows of questions and choices follow the scope and have no day. Rows of whole responses, and of first impressions
     under the outcome ASKED, are about the whole survey and version, day by day.
@@ -138,13 +140,11 @@ def figures(scope: TallyScope, apart: Collection[UUID] = ()) -> Select[Any]:
     parts = [part for tail in _tails(scope) for part in tail[1:]]
     late = impression_rows(and_(_LATE, version.shown()))
     kept = _picked(Tally, Tally.day).where(version.shown_or_answered(), Tally.question_key == WHOLE_KEY)
-    answers = _picked(Tally, _NO_DAY).where(
-        scope.kept(), Tally.question_key != WHOLE_KEY, Tally.question_key.not_in(apart)
-    )
+    answers = (_picked(Tally, _NO_DAY).where(scope.kept(), one) for one in _of_questions(only))
     whole = (_picked(one.c, one.c.day) for one in (part.subquery() for part in (*fresh, late)))
     tails = (part.subquery() for part in parts)
-    told = (_picked(one.c, _NO_DAY).where(one.c.question_key.not_in(apart)) for one in tails)
-    every = union_all(kept, answers, *whole, *told).subquery()
+    told = (_picked(one.c, _NO_DAY).where(_is_told(one.c, only)) for one in tails)
+    every = union_all(kept, *answers, *whole, *told).subquery()
     keys = (every.c.day, every.c.outcome, every.c.question_key, every.c.choice)
     return select(*keys, _sum(every.c.people), _sum(every.c.unprompted)).group_by(*keys)
 
@@ -166,24 +166,53 @@ def whole(scope: TallyScope) -> Select[Any]:
     return select(*(every.c[name] for name in COLUMNS))
 
 
-def answers(scope: TallyScope, questions: Collection[UUID]) -> Select[Any]:
-    """What people chose in some questions of a survey: rows of (version, question_key, choice, people), not summed."""
-    kept = _chosen(Tally).where(scope.kept(), Tally.question_key.in_(questions), Tally.choice != NO_CHOICE)
+def answers(scope: TallyScope, asked: Collection[AskedIn]) -> Select[Any]:
+    """What people chose in some questions of versions of a survey: rows of (version, question_key, choice, people), not
+    summed."""
     fresh = (tail[-1].subquery().c for tail in _tails(scope))
-    every = union_all(kept, *(_chosen(one).where(one.question_key.in_(questions)) for one in fresh)).subquery()
-    return _chosen(every.c)
+    late = (_chosen(one).where(_among(one, asked)) for one in fresh)
+    return _chosen(union_all(kept_answers(scope, asked), *late).subquery().c)
 
 
-def by_version(survey_id: int, versions: Collection[int], apart: Collection[UUID] = ()) -> Select[Any]:
-    """Answers of several versions of a survey: rows of (version, question_key, choice, people), without questions that
-    are `apart`."""
-    which = and_(Tally.survey_id == survey_id, Tally.version.in_(versions), Tally.question_key != WHOLE_KEY)
+def kept_answers(scope: TallyScope, asked: Collection[AskedIn]) -> Select[Any]:
+    """The same up to the mark."""
+    return _chosen(Tally).where(scope.kept(), _among(Tally, asked), Tally.choice != NO_CHOICE)
+
+
+def kept_people(scope: TallyScope, asked: Collection[AskedIn]) -> Select[Any]:
+    """How many people answered some questions up to the mark: rows of (version, question_key, people)."""
+    rows = Tally.__table__.c
+    which = and_(scope.kept(), _among(rows, asked), rows.choice == NO_CHOICE, rows.question_key != WHOLE_KEY)
+    people = _sum(rows.people).label("people")
+    return select(rows.version, rows.question_key, people).where(which).group_by(rows.version, rows.question_key)
+
+
+def by_version(survey_id: int, versions: Collection[int], only: Collection[UUID] | None = None) -> Select[Any]:
+    """Answers of several versions of a survey: rows of (version, question_key, choice, people); `only` as in `figures`."""
+    which = and_(TallyScope(survey_id).kept(), Tally.version.in_(versions))
     fresh = and_(_FRESH, TallyScope(survey_id).responses(), Response.version.in_(versions))
-    kept = _chosen(Tally).where(which, Tally.outcome != ASKED_OUTCOME)
+    kept = (_chosen(Tally).where(which, one) for one in _of_questions(only))
     _, questions, choices = (one.subquery() for one in response_rows(fresh))
-    every = union_all(kept, *(_chosen(one.c) for one in (questions, choices))).subquery()
+    late = (_chosen(one.c).where(_is_told(one.c, only)) for one in (questions, choices))
+    every = union_all(*kept, *late).subquery()
     keys = (every.c.version, every.c.question_key, every.c.choice)
-    return select(*keys, _sum(every.c.people)).where(every.c.question_key.not_in(apart)).group_by(*keys)
+    return select(*keys, _sum(every.c.people)).group_by(*keys)
+
+
+def _of_questions(only: Collection[UUID] | None) -> tuple[ColumnElement[bool], ...]:
+    """Rows of questions, in parts for which there are indexes: a question may have very many different answers."""
+    if only is None:
+        return (Tally.question_key != WHOLE_KEY,)
+    chosen = and_(Tally.question_key.in_(only), Tally.choice != NO_CHOICE)
+    return chosen, and_(Tally.choice == NO_CHOICE, Tally.question_key != WHOLE_KEY)
+
+
+def _is_told(source: Any, only: Collection[UUID] | None) -> ColumnElement[bool]:
+    return true() if only is None else or_(source.choice == NO_CHOICE, source.question_key.in_(only))
+
+
+def _among(source: Any, asked: Collection[AskedIn]) -> ColumnElement[bool]:
+    return tuple_(source.version, source.question_key).in_(asked)
 
 
 async def by_day(db: AsyncSession, scope: TallyScope) -> list[tuple[date, str, int]]:

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.surveys.models import LedgerChange, LedgerHead, PromptState, Response, Tally, TallyMark
+from app.surveys.models import KeptNumbers, LedgerChange, LedgerHead, PromptState, Response, Tally, TallyMark
 from app.surveys.results.tally_rows import COLUMNS, COUNTS, change_rows, impression_rows, response_rows
 
 # Every reader counts so many live, in some milliseconds.
@@ -61,7 +61,8 @@ async def count_up(db: AsyncSession) -> int:
 async def recount(db: AsyncSession, survey_ids: Collection[int]) -> None:
     """Counts surveys again up to the mark, in the transaction that put rows of theirs under a tombstone."""
     mark = await _locked(db)
-    await db.execute(delete(Tally).where(Tally.survey_id.in_(survey_ids)))
+    for counted in (Tally, KeptNumbers):
+        await db.execute(delete(counted).where(counted.survey_id.in_(survey_ids)))
     await _keep(
         db,
         and_(Response.survey_id.in_(survey_ids), Response.number <= mark.number),

@@ -1,6 +1,7 @@
 """Answers in several languages: counted together, read in the words that the person saw, told in lists, tables and splits."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -80,7 +81,12 @@ async def test_all_languages_count_together_and_can_be_split(lunch: Stored, alic
     assert "Schlecht" not in whole
     split = (await alice.get(f"/surveys/view/{lunch.uid}?split=language")).text
     assert "By language" in split
-    assert all(f">{tag}<" in split for tag in ("de", "en"))
+    assert all(f">{name}<" in split for name in ("Deutsch (de)", "English (en)"))
+
+
+async def test_the_definition_names_the_languages(lunch: Stored, alice: Browser) -> None:
+    page = (await alice.get(f"/surveys/view/{lunch.uid}")).text
+    assert re.search(r"<dt>Languages</dt>\s*<dd>English \(en\), .*Deutsch \(de\)</dd>", page)
 
 
 async def test_an_agreement_may_be_given_again_though_a_language_came_since(

@@ -298,8 +298,8 @@ async def asked_for(database: Database) -> int:
     [
         tallies.figures(TallyScope(1, 1), [UUID(int=1)]),
         tallies.whole(TallyScope(current=True)),
-        tallies.answers(TallyScope(1, 1, ("agreed", "withdrawn")), [UUID(int=1)]),
-        tallies.by_version(1, [1, 2], []),
+        tallies.answers(TallyScope(1, 1, ("agreed", "withdrawn")), [(1, UUID(int=1))]),
+        tallies.by_version(1, [1, 2], [UUID(int=1)]),
     ],
     ids=["figures", "whole", "answers", "by version"],
 )

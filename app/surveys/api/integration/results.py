@@ -33,7 +33,7 @@ from app.surveys.api.integration.shapes import (
 )
 from app.surveys.api.queue_rows import Version
 from app.surveys.authoring import audience
-from app.surveys.results import anonymous, of_version, queries, responses
+from app.surveys.results import anonymous, kept_numbers, of_version, queries, responses
 from app.surveys.results.anonymous import AnonymousOutcome
 from app.surveys.results.breakdowns import Results
 from app.surveys.results.figures import AskedQuestion
@@ -128,6 +128,8 @@ async def results(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response
     days = parameters.day_of(asked.from_), parameters.day_of(asked.to)
     scope = TallyScope(survey.id, version, (asked.outcome,) if asked.outcome else None, days)
     recent = await ctx.read_recent(partial(of_version.read, scope=scope, questions=questions))
+    if recent.found.due:
+        await kept_numbers.request(ctx.db, survey.id, [version])
     told = _told(survey, version, words.title, recent.found)
     told.as_of = instant(recent.as_of)
     if survey.anonymity == "anonymous":

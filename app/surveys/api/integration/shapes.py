@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from app.api.envelope import Count
+from app.api.envelope import Count, Instant
 from app.api.tokens import TokenGuard
 from app.surveys import decimals
 from app.surveys.api.queue_rows import Options, QuestionKind
@@ -15,6 +15,7 @@ from app.surveys.results.breakdowns import Bar, Breakdown, Middle
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.promoters import PromoterScore
 from app.surveys.words import LONGEST_LABEL, LONGEST_OPTION, LONGEST_TEXT, MOST_QUESTIONS
+from app.texts import instant
 
 PREFIX = "/api/v1/surveys"
 SURVEYS_READ = TokenGuard("surveys:read", permissions=("surveys.view",), module="surveys")
@@ -77,7 +78,10 @@ class RowCount(msgspec.Struct, kw_only=True):
 
 class QuestionCount(msgspec.Struct, kw_only=True):
     """The result of a question: `people` answered it at all. `middle` is null when answers are not numbers, `promoters`
-    when the question is not a net promoter score; a matrix has `rows` in place of `choices`."""
+    when the question is not a net promoter score; a matrix has `rows` in place of `choices`.
+
+    Very many different numbers are counted in the background: `counted_at` says when `middle` and `choices` were, for
+    the whole version. Until then `middle` is null."""
 
     id: UUID
     label: Label
@@ -87,6 +91,7 @@ class QuestionCount(msgspec.Struct, kw_only=True):
     middle: MiddleValue | None
     promoters: PromoterCount | None
     rows: Annotated[list[RowCount], msgspec.Meta(max_length=MOST_BARS)]
+    counted_at: Instant | None
 
 
 Questions = Annotated[list[QuestionAsked], msgspec.Meta(max_length=MOST_QUESTIONS)]
@@ -118,6 +123,7 @@ def counted(found: Breakdown) -> QuestionCount:
             RowCount(label=row.label, people=row.people, choices=_choices(row.bars), middle=_middle(row.middle))
             for row in found.rows
         ],
+        counted_at=instant(found.counted_at),
     )
 
 

@@ -18,7 +18,7 @@ from app.dates import PageZone
 from app.surveys.authoring import opening
 from app.surveys.models import SurveyRound
 from app.surveys.pages.addresses import uid_of
-from app.surveys.results import of_versions, queries, table, tallies
+from app.surveys.results import kept_numbers, of_versions, queries, table, tallies
 from app.surveys.results.breakdowns import Breakdown
 from app.surveys.results.figures import RESPONDED, AskedQuestion
 from app.surveys.results.of_versions import ChoicesByVersion
@@ -93,6 +93,7 @@ async def _series(ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone
         people[row.version] += row.people if row.outcome in RESPONDED else 0
     questions = await table.asked_in(ctx.db, survey.uid, None)
     choices = await of_versions.read(ctx.db, survey, versions, questions)
+    await kept_numbers.request(ctx.db, survey.id, choices.due)
     drawn = [_of_question(one, opened, choices, zone) for one in questions]
     return [_of_people(opened, people, zone), *(one for one in drawn if one)]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from app.counting import percent
+from app.surveys.pages.editing.gaps import called
 from app.surveys.results.breakdowns import Breakdown
 from app.surveys.results.figures import DECIDED, AskedQuestion
 from app.surveys.results.group_counts import split_by
@@ -24,6 +25,13 @@ class SplitTable:
     title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...], int], ...]
+
+
+def names_of(split: Split, by: str, types: Mapping[str, str]) -> Mapping[str, str]:
+    """The names of groups that have a key; `types` are those of user types."""
+    if by == "language":
+        return {tag: called(tag) for tag, _ in split.groups if tag}
+    return types if by == "type" else {}
 
 
 def tables(split: Split, questions: Sequence[AskedQuestion], names: Mapping[str, str]) -> list[SplitTable]:

@@ -11,7 +11,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from app.surveys.pages.addresses import uid_of
-from app.surveys.results import of_versions, queries, table
+from app.surveys.results import kept_numbers, of_versions, queries, table
 from app.surveys.results.breakdowns import WITHOUT_BARS, Breakdown, dates, length_of_dates
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.of_versions import ChoicesByVersion
@@ -40,6 +40,11 @@ class QuestionInVersions:
         return any(one and one.middle for one in self.columns)
 
     @property
+    def waits(self) -> bool:
+        """True while a version's numbers are counted for the first time."""
+        return any(one and one.waits for one in self.columns)
+
+    @property
     def labels(self) -> list[tuple[str, list[str]]]:
         """A line for each answer: its name, and its share in each version. For a matrix, a line for each row with each
         of its answers."""
@@ -56,6 +61,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     versions = sorted(survey.versions or [survey.version])[-MOST_VERSIONS:]
     questions = await table.asked_in(ctx.db, survey.uid, None)
     recent = await ctx.read_recent(partial(of_versions.read, survey=survey, versions=versions, questions=questions))
+    await kept_numbers.request(ctx.db, survey.id, recent.found.due)
     return await page(
         ctx,
         "surveys/versions.html",
