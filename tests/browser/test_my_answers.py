@@ -61,6 +61,21 @@ def test_one_withdraws_by_keyboard_alone_and_agrees_again(ask: Callable[..., Non
     look(nora)
 
 
+def test_at_phone_width_the_ways_on_after_an_answer_stand_apart(ask: Callable[..., None], page_of: SignedIn) -> None:
+    page = page_of("nora", viewport={"width": 360, "height": 740})
+    ask({"title": "Badge", "questions": [WHY]})
+    page.goto("/me/questions")
+    page.get_by_role("link", name="Badge").click()
+    page.get_by_role("textbox").fill("Because")
+    page.get_by_role("button", name="Send", exact=True).click()
+    first, second = (page.get_by_role("link", name=one).last for one in ("Questions for you", "This answer in full"))
+    expect(second).to_be_visible()
+    above, below = first.bounding_box(), second.bounding_box()
+    assert above
+    assert below
+    assert below["y"] >= above["y"] + above["height"] + 4
+
+
 def look(page: Page) -> None:
     """Nothing is wrong with it or sticks out, in both colours, wide and narrow; on paper no button is left."""
     for scheme in SCHEMES:

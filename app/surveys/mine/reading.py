@@ -112,6 +112,11 @@ class MyAnswer:
     language: str
 
     @property
+    def last(self) -> "MyAnswer | MyChange":
+        """What made it stand as it stands now: its last change, otherwise the response itself."""
+        return self.changes[-1] if self.changes else self
+
+    @property
     def can(self) -> Act | None:
         if self.standing == "agreed":
             return "withdraw"

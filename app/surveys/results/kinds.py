@@ -75,7 +75,8 @@ def columns(question: AskedQuestion) -> tuple[AnswerColumn, ...]:
             return (AnswerColumn(key, label, _day),)
         case "scale" if counted := numbers(question):
             return (AnswerColumn(key, label, partial(_counted, counted)),)
-    return (AnswerColumn(key, label),)
+    unit = question.details.unit
+    return (AnswerColumn(key, f"{label} ({unit})" if unit else label),)
 
 
 def _decision(_: Any, outcome: str) -> Any:

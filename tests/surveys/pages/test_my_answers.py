@@ -107,6 +107,24 @@ async def test_withdrawing_and_agreeing_again_from_the_page(
     assert (await verify(database, "main")).fits
 
 
+async def test_what_holds_now_stands_beside_the_moment_from_which_it_holds(
+    nora: Browser, parts: Parts, survey: Stored
+) -> None:
+    receipt = await agreed(parts, survey)
+    pages = [URL, f"{URL}/{receipt}"]
+    before = [first_time(await nora.get(one)) for one in pages]
+    await nora.submit(f"{URL}/{receipt}/withdraw", {})
+    for url, agreed_at in zip(pages, before, strict=True):
+        assert first_time(await nora.get(url)) != agreed_at
+    assert before[1] in (await nora.get(pages[1])).text.partition("What you answered")[2]
+
+
+def first_time(page: Any) -> str:
+    found = re.search(r'<time [^>]*datetime="([^"]+)"', page.text.partition("<main")[2])
+    assert found
+    return found[1]
+
+
 async def test_the_change_seals_where_it_came_from(
     nora: Browser, parts: Parts, database: Database, survey: Stored
 ) -> None:

@@ -50,6 +50,8 @@ def test_a_matrix_has_a_column_for_each_row_and_a_date_is_a_day() -> None:
     read = {one.label: one.read([MatrixCell("rooms", "bad")], "answered") for one in kinds.columns(matrix)}
     assert read == {"How?: food": None, "How?: rooms": "bad"}
     assert [one.read(None, "answered") for one in kinds.columns(matrix)] == [None, None]
+    days = AskedQuestion(uuid4(), "How long?", "number", details=QuestionDetails(unit="days"))
+    assert [one.label for one in kinds.columns(days)] == ["How long? (days)"]
     (day,) = kinds.columns(question("date"))
     assert [day.read(one, "answered") for one in ("2026-11-25", None)] == [date(2026, 11, 25), None]
 
