@@ -45,7 +45,8 @@ def opened(problem: ToldProblem, zone: PageZone) -> LetterWords:
 
 
 def closed(problem: ToldProblem, zone: PageZone) -> LetterWords:
-    """Also for a problem whose opening was not told: the letter says both."""
+    """The letter about a problem that closed. It also says when the problem began, because the person may not have been
+    told of that."""
     over = problem.closed_at or problem.opened_at
     how = "A person dismissed it" if problem.closed_by == "person" else "It closed by itself"
     span = f"{how}: it was open from {_time(problem.opened_at, zone)} until {_time(over, zone)}."

@@ -93,8 +93,8 @@ def _closed(known: Iterable[WaitingAlert], people: Mapping[int, AlertReader], no
 
 
 async def quiet_sums(db: AsyncSession, now: datetime) -> dict[str, int]:
-    """How many still open problems of each kind the quiet news brought, once no more will come; removes these news. Empty when
-    there is nothing to say yet."""
+    """Counts the problems of the quiet news that are still open, by kind, and removes these news. Empty while more news
+    may come, and when there are none."""
     due: datetime | None = await db.scalar(select(_sum_due()))
     if due is None or due > now:
         return {}

@@ -116,7 +116,7 @@ SETTLEABLE = frozenset(one for one, words in OUTCOMES.items() if words.group is 
 
 
 def outcome_label(code: str | None) -> str:
-    """What the Imported column shows. A punch the import has not come to yet waits like any other."""
+    """What the Imported column shows. A punch that is not judged yet shows the same as one that waits."""
     if code is None:
         return OUTCOMES[Outcome.AWAITING].label
     return OUTCOMES[Outcome(code)].label

@@ -92,7 +92,7 @@ async def add(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int])
 
 
 async def add_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Adding:
-    """`add` for one part of many codes. A code that is the same ID number as one in another part stays, too."""
+    """`add` for one part of many codes. It also leaves a code that is the same ID number as a code in another part."""
     await binding_rows.hold(db)
     chosen = await actions.open_to(db, "add", clock_employee_ids)
     numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)

@@ -43,7 +43,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a binding shall be, and the reason that the history shows. An empty reason leaves the stored one.
+    """What a binding becomes, and the reason that the history shows. An empty reason leaves the stored one.
 
     `taken` are people with a similar name whom another code has: shown, and never suggested.
     """

@@ -234,8 +234,8 @@ async def hosts_of(db: AsyncSession, host_employee_ids: Collection[int]) -> dict
 
 
 async def hosts_like(db: AsyncSession, words: str, most: int = MOST_HOSTS) -> Sequence[Row[Any]]:
-    """Host employees to bind to, whose name, ID number or department holds every word; active ones first. Where there are none,
-    those whose name holds the most of the words: the clock may write a name in another way."""
+    """Host employees to bind to, whose name, ID number or department holds every word; active ones first. If there are
+    none: those whose name has the most of the words, because the clock may write a name in another way."""
     columns = (Employee.name, Employee.id_number, Employee.department)
     order = (Employee.active.desc(), Employee.name, Employee.id)
     found = (await db.execute(_HOSTS.where(contains(*columns)(words)).order_by(*order).limit(most))).all()

@@ -149,8 +149,8 @@ async def alike(db: AsyncSession, emp_codes: Collection[str]) -> list[Code]:
 
 
 async def read_host(db: AsyncSession) -> tuple[list[HostEmployee], dict[str, int], bool]:
-    """Whom a code may belong to: people, kiosk codes, and whether leading zeros of ID numbers count. Those who left keep the
-    links that they have, and explain why their ID number has no match."""
+    """The people to whom a code may belong, their kiosk codes, and whether leading zeros of ID numbers count. People
+    who left are among them: they keep their links, and their ID number gets no other match."""
     deleted = Employee.deleted_at.is_not(None)
     people = await db.execute(
         select(Employee.id, Employee.id_number, Employee.name, Employee.active & ~deleted, deleted)

@@ -13,7 +13,7 @@ MIRRORED = (
     .correlate(Device)
     .scalar_subquery()
 )
-# The same where the statement calls the terminal `d`.
+# The same condition for statements that call the terminal `d`.
 MIRRORED_SQL = (
     "SELECT coalesce(sum(total), 0)::bigint FROM clock_analytics_daily WHERE dimension = 'terminal' AND key = d.sn"
 )

@@ -68,7 +68,8 @@ class DayBar:
 
 
 class DayOutcome(NamedTuple):
-    """Punches of one local day with one outcome, "" before the import came to them. `settled` of them are settled."""
+    """Punches of one local day with one outcome; "" means that the import has not judged them yet. `settled` of them
+    are settled."""
 
     day: date
     outcome: str

@@ -175,7 +175,7 @@ async def _distinct(db: AsyncSession, first: date, last: date) -> tuple[int, int
 
 
 async def _distinct_among_many(db: AsyncSession, first: date, last: date) -> tuple[int, int]:
-    """The same, by one look into an index for each person and each terminal, however many punches they have."""
+    """Counts people and terminals by one look into an index for each of them, however many punches they have."""
     given = {"first": first, "last": last}
     employees, terminals = (await db.execute(_SEEN, given)).one()
     return employees, terminals

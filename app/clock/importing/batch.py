@@ -1,6 +1,6 @@
-"""One batch of an import: reads what surrounds the due punches of some codes, has the pairing core judge it, and carries its
-intents out. How an import comes to its batches is in importing/import_due.py. `import_now` is the batch of a few people in a
-person's own request, so that they see the result of their act; anything larger is left to the job.
+"""One batch of an import: reads what surrounds the due punches of some codes, judges it with the pairing core, and
+writes the records that result. importing/import_due.py divides an import into batches. `import_now` is the batch of a
+few people in a person's own request, so that they see the result of their act; anything larger is left to the job.
 
 A batch holds its employees' attendance, so that people and other imports wait for each other; a punch that is marked again
 meanwhile keeps its mark.
@@ -40,8 +40,8 @@ MOST_PUNCHES = 1000
 
 @dataclass
 class ImportCounts:
-    """What an import did: punches judged, those whose outcome changed by outcome, and records written. `newer` are those of
-    `outcomes` whose punch is newer than the importer asked about."""
+    """What an import did: punches judged, those whose outcome changed by outcome, and records written. `newer` counts
+    those of `outcomes` whose punch has an id above `newest_found`."""
 
     judged: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -130,7 +130,7 @@ async def _waiting(db: AsyncSession, codes: Sequence[str], now: datetime) -> int
 
 
 async def database_time(db: AsyncSession) -> datetime:
-    """Marks bear the time of the database's clock, so due punches are found by the same clock."""
+    """The time of the database's clock. Marks have its times, so due punches are found by it."""
     now: datetime = (await db.execute(select(func.clock_timestamp()))).scalar_one()
     return now
 

@@ -205,7 +205,7 @@ def _judging(facts: Facts, within: TimeSpan) -> Facts:
 
 
 def _joined(found: list[Facts]) -> tuple[list[Facts], list[_Reading]]:
-    """Cases of one person whose parts grew into each other are one case: a shift must not be judged twice."""
+    """Joins cases of one person whose parts now overlap: otherwise a shift would be judged twice."""
     apart: list[Facts] = []
     joined: list[_Reading] = []
     found = sorted(found, key=lambda one: (one.codes, one.within.start))

@@ -88,8 +88,9 @@ async def _import_all(open_transaction: Open, now: datetime | None, progress: Pr
         await daily_totals.roll_up_in(open_transaction)
     while await _with_retries(open_transaction, rebinding.mark_slice, given_up=False):
         pass
-    # Of a later change, punches that another import just judges by what held before would be in no slice: they have no outcome until
-    # it commits. That change has asked for an import of its own. Of these, what is due waits for the other import.
+    # Only changes that have begun by now. A later one would miss punches that another import is judging by the earlier
+    # rules, because they have no outcome until it commits. It has asked for an import of its own. For the changes of
+    # now, a due punch waits for the other import.
     async with open_transaction() as db:
         begun = await rejudging.under_way(db)
     total = await import_marked(open_transaction, now=now, progress=progress)

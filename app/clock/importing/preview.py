@@ -92,7 +92,7 @@ async def preview(db: AsyncSession, after: ClockSettings, now: datetime, *, seco
 
 
 def in_batches(sizes: Mapping[K, int], most: int) -> Iterator[list[K]]:
-    """The keys in their order, in lists whose sizes come to `most` at most; what is larger by itself stands alone."""
+    """The keys in their order, in lists whose sizes add up to `most` at most. A larger one is a list of its own."""
     batch: list[K] = []
     held = 0
     for key, size in sizes.items():

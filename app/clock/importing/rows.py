@@ -131,8 +131,8 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Punches and records of one span, and the mark that each punch bore when it was read. `elsewhere`: punches of the same
-    records as the folds among them, of codes that now belong to another employee or to none."""
+    """Punches and records of one span, and the mark that each punch had when it was read. `elsewhere`: punches of the
+    same records as the folds among them, of codes that now belong to another employee or to none."""
 
     punches: list[PairingPunch] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
@@ -141,8 +141,8 @@ class Read:
 
 
 class JudgedPunch(NamedTuple):
-    """What is stored of one punch, in the columns of `_TEMPORARY`. `seen` is the mark that it bore when it was judged; `news`:
-    something other than the mark changes."""
+    """What is stored of one punch, in the columns of `_TEMPORARY`. `seen` is the mark that it had when it was judged.
+    `news`: something other than the mark changes."""
 
     id: int
     outcome: str

@@ -128,8 +128,8 @@ async def _one_held(db: AsyncSession, asked: Select[Any]) -> Any:
 async def _set(
     db: AsyncSession, actor: Actor, device: Any, name: str, value: str | None, *, again: int = 0, turned: bool = False
 ) -> DeviceChange:
-    """`turned`: punches of the terminal now count otherwise. They are judged again even where `again` is 0: an import may be judging
-    them for the first time just now, by what was set before."""
+    """`turned`: punches of the terminal now count in another way. They are judged again even when `again` is 0, because
+    an import may be judging them for the first time, by the earlier setting."""
     before = getattr(device, name)
     if before == value:
         return DeviceChange(changed=False)

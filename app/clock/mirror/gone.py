@@ -202,7 +202,8 @@ async def question(db: AsyncSession) -> Cursor | None:
 
 
 async def refuse(db: AsyncSession, actor: Actor, asked: Cursor) -> None:
-    """Keeps the punches: servers clear old ones themselves. The same ones are not asked about again."""
+    """Keeps the punches, because servers remove old ones themselves. No person is asked about the same punches
+    again."""
     pending = {**(asked.pending or {}), "refused_by": actor.name}
     await cursors.write(db, RESOURCE, asked.window, kind=KIND, state="refused", pending=pending)
     await looking.look_soon(db)

@@ -90,7 +90,7 @@ async def confirm_disappearance(db: AsyncSession, actor: audit.Actor, resource: 
 
 
 async def refuse_disappearance(db: AsyncSession, actor: audit.Actor, resource: str) -> None:
-    """Keeps everybody; the same listing does not ask again. Raises Conflict when nothing waits."""
+    """Marks no row as missing. The same listing does not ask again. Raises Conflict when nothing waits."""
     waiting = await _waiting(db, resource)
     await cursors.write(
         db, resource, "", kind="listing", state="refused", pending={**waiting, "refused_by": actor.name}

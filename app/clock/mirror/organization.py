@@ -36,7 +36,7 @@ UNITS: Mapping[str, Any] = {
     "areas": Area,
     "locations": Location,
 }
-# How the people of a unit are known. The server does not say at which location a person is.
+# The column that names a person's unit. The server does not say at which location a person is.
 _MEMBERS: Mapping[str, Any] = {
     "departments": lambda code: ClockEmployee.department_code == code,
     "positions": lambda code: ClockEmployee.position_code == code,

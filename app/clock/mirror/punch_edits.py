@@ -19,7 +19,8 @@ ASIDE = (
     "restored. These are too few for that, so the punch stays as it was."
 )
 JOIN = "incoming_punches i JOIN clock_transactions t ON t.id_generation = :generation AND t.remote_id = i.remote_id"
-# A person whose code was changed on the server keeps the server's id; anybody else under a known punch is another person.
+# A person whose code was changed on the server keeps the server's id. So another id under a known punch is another
+# person.
 _OTHER_PERSON = """(t.emp_code <> i.emp_code AND NOT EXISTS (
     SELECT 1 FROM clock_employees a JOIN clock_employees b ON a.remote_id = b.remote_id
     WHERE a.emp_code = t.emp_code AND b.emp_code = i.emp_code))"""

@@ -72,8 +72,8 @@ _UPDATE = text(
     WHERE t.id_generation = :generation AND t.remote_id = i.remote_id AND {_CHANGED}
     """
 )
-# After the server's ids began again, a punch that is known under an old id is still the same punch. Equal ones pair off. Selects the days
-# of those that were gone.
+# After the server's ids began again, a punch that is known under an old id is still the same punch. Several equal ones
+# get their new ids in order. Selects the days of those that had been gone.
 _SAME = "emp_code, punched_at_utc, coalesce(terminal_sn, ''), coalesce(punch_code, -1)"
 _ADOPT = text(
     f"""

@@ -64,7 +64,7 @@ class Shortfall:
         return cls(**found) if found else None
 
     def after(self, before: "Shortfall | None") -> "Shortfall":
-        """This one as it stands after what was noted before: what was accepted stays accepted while the same number is missing."""
+        """This shortfall with what was noted before: it stays accepted while the same number is missing."""
         if before is None or before.missing != self.missing:
             return self
         runs = before.runs + (before.run_id != self.run_id)

@@ -31,8 +31,8 @@ class Rejudging(Base):
 
 class ZoneChange(Base):
     """Another zone of the connection, until all punches have its times, from the newest day to the oldest. `generation`
-    is what they have then, `kept` what of a punch stays; `reached_day` is the day that was come to, `rewritten` says
-    how many of `total` follow."""
+    is what they have then, `kept` what of a punch stays; `reached_day` is the day that the import has reached,
+    `rewritten` says how many of `total` follow."""
 
     __tablename__ = "clock_zone_changes"
     __table_args__ = (

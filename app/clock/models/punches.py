@@ -78,7 +78,8 @@ class Punch(Base):
                 " AND (import_outcome IS NULL OR import_outcome = 'not_bound')"
             ),
         ),
-        # Breaks and overtime lie far apart where they are seldom; the usual in and out cost no entry here.
+        # Where breaks and overtime are rare, they lie far apart in the table. The usual in and out need no entry in
+        # this index.
         Index(
             "clock_transactions_seldom",
             "punch_code",

@@ -127,7 +127,8 @@ def _range(given: tuple[date | None, date | None], today: date) -> tuple[date, d
 
 
 def _days_on(day: date, days: int) -> date:
-    """So many days later, or earlier, as far as the calendar goes: an address may name its first day and its last."""
+    """The day so many days later or earlier. It stops at the first and the last day of the calendar, because an address
+    may name those."""
     return date.fromordinal(min(max(day.toordinal() + days, date.min.toordinal()), date.max.toordinal()))
 
 

@@ -153,7 +153,8 @@ async def _test(ctx: Context) -> AsyncIterator[TestStep]:
 
 
 def drawn(steps: Sequence[TestStep], *, running: bool) -> dict[str, Any]:
-    """What the block `test` of clock/settings.html shows: every step, done, with a warning, running, failed or not come to."""
+    """What the block `test` of clock/settings.html shows: each step as done, with a warning, running, failed or not
+    begun."""
     done = {step.name: step for step in steps}
     failed = next((step for step in steps if not step.ok), None)
     items: list[dict[str, str]] = []

@@ -215,7 +215,8 @@ def _question_of_many(act: device_list.BulkAct, number: int, punches: int) -> di
 
 
 async def _leave(ctx: Context, said: str) -> Response[Any]:
-    """Back to where it was asked; a request of htmx, whose answer would land in the dialog, goes there as a page."""
+    """Leads back to the page with the question. A request of htmx loads it as a page, because its answer would land in
+    the dialog."""
     leave = await done(ctx, "/clock_devices", said)
     return Response("", headers={"HX-Redirect": leave.url}) if ctx.wants_fragment else leave
 

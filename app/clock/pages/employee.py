@@ -170,7 +170,8 @@ def _act(word: str) -> str:
 
 
 async def _after(ctx: Context, employee_id: int, message: str) -> Response[Any]:
-    """The drawer again, with the list behind it brought up to date; without script, and from a dialog, where one came from."""
+    """The drawer again, and the list behind it fetches its rows. Without script, and from a dialog, it leads to the
+    page that the person came from."""
     if ctx.wants_fragment:
         return await _show(ctx, employee_id, message=message, headers=CHANGED)
     return await done(ctx, f"/clock_employees/{employee_id}", message)

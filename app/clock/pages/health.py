@@ -10,7 +10,7 @@ from app.clock.models import Connection
 from app.dates import PageZone
 from app.web.formats import ago
 
-# Kinds of problems that tell the same.
+# Kinds of problems that this sentence already tells.
 PROBLEM_KINDS = ("connection_failing", "connection_locked")
 
 

@@ -70,7 +70,7 @@ async def load(ctx: Context, spec: ListSpec) -> tuple[ListPage, Any]:
 
 
 def spec_of(zone: str) -> ListSpec:
-    """`zone` is the connection's: whose days the filter means."""
+    """`zone` is the connection's: the filter means its days."""
     return ListSpec(
         name="clock_logs",
         label="API calls",

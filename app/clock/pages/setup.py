@@ -55,8 +55,8 @@ async def way_in(ctx: Context, title: str) -> Response[str] | None:
 
 
 async def has_read(db: AsyncSession) -> bool:
-    """True once a sync has read from the server, even if it ended early: then the set-up is past its first sync, whatever
-    later runs came to."""
+    """True after a sync has read from the server, even if it ended early. Then the set-up is past its first sync, even
+    if later runs fail."""
     return bool(await db.scalar(_HAS_READ))
 
 

@@ -33,7 +33,7 @@ def _in_group(group: str) -> list[str]:
 
 
 def _of_groups(groups: Sequence[str]) -> PunchFilter:
-    """A punch that the import has not come to yet waits like any other; one that is settled needs no person."""
+    """A punch that is not judged yet is in the group Waiting. One that is settled needs no person."""
     found = tuple(outcome for group in groups for outcome in _in_group(group))
     outcomes = (*found, NOT_JUDGED) if OutcomeGroup.WAITING in groups else found
     if OutcomeGroup.NEEDS_PERSON not in groups:

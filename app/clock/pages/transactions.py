@@ -206,7 +206,7 @@ async def _question_of_many(ctx: Context, action: str, what: str) -> dict[str, A
 
 
 def told(action: str, resolved: Resolved) -> str:
-    """What an act came to, in one sentence."""
+    """What became of the punches of an act, in one sentence."""
     if action in {"keep", "settle"}:
         return f"{count(resolved.punches, 'punch is', 'punches are')} settled; nothing else changed."
     if action == "unsettle":

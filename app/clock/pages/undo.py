@@ -57,7 +57,7 @@ async def agreed(ctx: Context, act: str, ids: Collection[int]) -> bool:
 
 
 async def confirmed(ctx: Context, undoable: Undoable) -> bool:
-    """The same for a binding, which is asked about first."""
+    """As `agreed`, for a binding: the person is always asked about it first."""
     if (await ctx.form()).get("confirmed") != "1":
         return False
     return await wanted(ctx, "bind") == "leave" or await _saw(ctx, undoable)

@@ -21,7 +21,7 @@ def lone_folds(punches: Sequence[PairingPunch], elsewhere: Sequence[PairingPunch
 def _inferred(
     folds: Sequence[PairingPunch], punches: Sequence[PairingPunch], elsewhere: Sequence[PairingPunch], rules: Rules
 ) -> set[int]:
-    """For folds of which an older release did not note what they repeat."""
+    """The lone ones among folds of an older release, which did not note what a fold repeats."""
     if not folds or not elsewhere:
         return set()
     latest_first = sorted(filter(_stood, [*punches, *elsewhere]), key=_place, reverse=True)

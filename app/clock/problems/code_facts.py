@@ -1,5 +1,6 @@
-"""Facts about codes that hold punches since no employee stands behind them, and departments of such codes. What they mean:
-code_detectors.py. `left` has those inactive or deleted employees whose ID number a code is that was not found.
+"""Facts about codes whose punches wait because no employee stands behind them, and about departments of such codes.
+What they mean: code_detectors.py. `left` has those inactive or deleted employees whose ID number a code is that was not
+found.
 
 When most people of a department wait, one problem of the department stands for all of them, because one act helps. When this
 holds for several departments and no person of the clock is linked, one problem stands for all. A conflict, and a code that is

@@ -12,7 +12,7 @@ from app.counting import count
 from app.dates import local_time
 from app.problems.findings import Fact, Finding
 
-# A run may be late for so many intervals, and for an hour at least.
+# A run is overdue only after so many intervals, and after an hour at least.
 INTERVALS, LEAST = 3, timedelta(hours=1)
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from app.clock.profiles.profile import Envelope, Profile, SignInCall
 
-# Names that relatives of this server use for the same thing; ours come first, and these only fill a gap.
+# Other names of the same fields, which related servers use. The usual name comes first; these are read only when it is
+# missing.
 ALIASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "transactions": {
         "emp_code": ("employee_code", "empCode"),

@@ -53,7 +53,7 @@ _ROWS = union_all(
     .where(Rejudging.finished_at.is_(None), ~rejudging.is_joined()),
 ).subquery()  # fmt: skip
 _ROW = func.jsonb_build_array(_ROWS.c.terminal, _ROWS.c.done, _ROWS.c.total, _ROWS.c.zone, _ROWS.c.owners)
-# For a page's own SELECT: the same as `under_way`, as `told` takes it.
+# For a page's own SELECT: what `under_way` reads, in the form that `told` takes.
 TOLD = select(func.jsonb_agg(aggregate_order_by(_ROW, _ROWS.c.place, _ROWS.c.id))).scalar_subquery()
 
 
@@ -90,7 +90,7 @@ class UnderWay:
 
     @property
     def note(self) -> str:
-        """What people should know while it lasts."""
+        """What people should know while the change is under way."""
         if self.owners:
             return "The import judges nothing until all are ready."
         waits = "The import judges nothing until all have them." if self.zone else "Pages show what was judged so far."

@@ -1,4 +1,5 @@
-"""The daily totals: counted again for days whose punches changed, kept for ever, frozen once the purge took from a day.
+"""The daily totals: counted again for days whose punches changed, kept forever, and frozen after the purge removed
+punches of a day.
 
 figures/status.py reads them.
 """

@@ -168,6 +168,6 @@ def has_code(column: SQLColumnExpression[Any], codes: Sequence[int]) -> ColumnEl
 
 
 def has_outcome(column: SQLColumnExpression[Any], outcomes: Sequence[str]) -> ColumnElement[bool]:
-    """NOT_JUDGED stands for punches that the import has not come to yet; the index serves both forms."""
+    """NOT_JUDGED stands for punches that are not judged yet. PostgreSQL uses the index for both forms."""
     named = column.in_(list(outcomes))
     return or_(named, column.is_(None)) if NOT_JUDGED in outcomes else named

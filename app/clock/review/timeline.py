@@ -128,7 +128,7 @@ class _Scale:
 
 
 def _anchor(x: float) -> str:
-    """So that no label leaves the drawing."""
+    """The side on which a label is anchored, so that no label leaves the drawing."""
     return "start" if x < _EDGE else "end" if x > 1000 - _EDGE else "middle"
 
 

@@ -80,7 +80,7 @@ def _live_position(run: RunState, found: Cursor | None, first: date) -> WalkPosi
 
 
 async def _keep_stretch(db: AsyncSession, span: DaySpan) -> None:
-    """What the live window had read before a pause that was longer than it is wide."""
+    """Keeps the days that the live window had read before a pause that was longer than the window is wide."""
     await cursors.write(
         db, PUNCHES, f"backfill:{span.first}", kind="backfill", state="complete",
         starts_on=span.first, ends_on=span.until - DAY, done_until=span.until,
@@ -155,7 +155,7 @@ async def _read_stretch(run: RunState, known: Known, row: Cursor) -> Cursor | No
 
 
 def _slice_until(run: RunState, row: Cursor, left: DaySpan, rows_a_day: float | None) -> date:
-    """What stayed incomplete is tried as it was: other days would give other figures."""
+    """A slice that stayed incomplete is tried with the same days: other days would give other figures."""
     if rows_a_day is None and Shortfall.of(row) is not None:
         return left.until
     return slice_until(left.first, left.until, rows_a_day, run.settings.page_size)
@@ -184,7 +184,7 @@ def _floor(run: RunState, row: Cursor) -> date:
 async def _read_slice(
     run: RunState, known: Known, window: PunchWindow, position: WalkPosition
 ) -> WindowEnd | TooLargeError:
-    """How it ended, or that it proved too large."""
+    """Returns how the slice ended, or the error that says that it is too large."""
     try:
         return await read_window(run, known, window, position)
     except TooLargeError as error:

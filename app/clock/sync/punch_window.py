@@ -50,8 +50,8 @@ class TooLargeError(Exception):
 class PunchWindow:
     """What is asked for: days from `first` to before `until` (None: open), of one person or of all.
 
-    `key` is the cursor's; rows before `floor` are let go. `known` are digests of pages that are mirrored as they are. So many
-    rows as are `forgiven` may be missing.
+    `key` is the cursor's; rows before `floor` are dropped. `known` are digests of pages that are already mirrored
+    without a difference. `forgiven` rows may be missing.
     """
 
     key: str

@@ -29,7 +29,8 @@ from app.outbound import CallRecord
 from app.parts import Parts
 
 Watch = Callable[[dict[str, Any]], None]
-# Records wait for the next page's transaction; a run that makes calls without pages still writes them down soon.
+# Call records wait for the transaction of the next page. A run that has made so many calls without a page writes them
+# without one.
 _RECORDS_KEPT = 20
 SHORTEST_INTERVAL = 15
 # People come and go between pages: pages read hours apart are not one listing.

@@ -41,7 +41,7 @@ def _runs_by_itself(found: Connection, settings: ClockSettings) -> bool:
 
 
 async def next_due(db: AsyncSession) -> datetime | None:
-    """When the schedule wants the next run; None when only by hand, or when it cannot be."""
+    """When the schedule starts the next run. None when runs start only by hand, or when no run can start."""
     found = await connection.load(db)
     settings = await read_settings(db)
     if found is None or not _runs_by_itself(found, settings):

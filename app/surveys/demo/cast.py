@@ -177,6 +177,11 @@ PORTAL: Final = DemoSurvey(
     weights=((3, 7, 20, 40, 30), (50, 35, 15), ()),
     pending=True,
 )
+# Two surveys ask it: new people once, everybody every month.
+RECOMMEND: Final = QuestionDefinition(
+    None, "How likely are you to recommend us as a place to work?", "nps", required=True,
+    details=QuestionDetails(low_label="Not at all", high_label="Very likely"),
+)  # fmt: skip
 ARRIVAL: Final = DemoSurvey(
     Definition(
         title="Your first weeks here",
@@ -187,10 +192,7 @@ ARRIVAL: Final = DemoSurvey(
         category="Work",
         user_types=("employee", "staff"),
         questions=(
-            QuestionDefinition(
-                None, "How likely are you to recommend us as a place to work?", "nps", required=True,
-                details=QuestionDetails(low_label="Not at all", high_label="Very likely"),
-            ),
+            RECOMMEND,
             QuestionDefinition(
                 None, "What is missing?", "free_text",
                 details=QuestionDetails(show_if=Condition(1, tuple(range(7)))),

@@ -10,8 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.surveys.authoring import opening
 from app.surveys.authoring.definition import Definition, QuestionDefinition
-from app.surveys.demo.cast import DemoSurvey
-from app.surveys.question_details import QuestionDetails
+from app.surveys.demo.cast import RECOMMEND, DemoSurvey
 from app.surveys.rounds import calendar
 from app.surveys.rounds.repeats import Repeat
 
@@ -29,10 +28,7 @@ ENPS: Final = DemoSurvey(
         category="Work",
         user_types=("employee", "staff"),
         questions=(
-            QuestionDefinition(
-                None, "How likely are you to recommend us as a place to work?", "nps", required=True,
-                details=QuestionDetails(low_label="Not at all", high_label="Very likely"),
-            ),
+            RECOMMEND,
             QuestionDefinition(None, "How good was your month?", "star_rating"),
             QuestionDefinition(None, "What is the main reason for your number?", "free_text"),
         ),

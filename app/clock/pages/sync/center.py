@@ -183,7 +183,7 @@ def _pending(row: Cursor) -> Mapping[str, Any]:
 
 @get(f"{URL}/now/{{run_id:int}}", guards=[SEES])
 async def now_block(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response[Any]:
-    """What the run does now, for browsers whose event stream does not come through."""
+    """What the run does now, for browsers that can't receive the event stream."""
     run = await _described(ctx, run_id)
     return Response(_fragment(ctx, run, _back(ctx)), media_type="text/html")
 

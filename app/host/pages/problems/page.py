@@ -97,7 +97,7 @@ async def shown(ctx: Context, problem_id: int, message: str = "", *, see: str = 
 
 
 def told(history: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """Each line with what happened: what closed after a person's remedy did not close by itself."""
+    """The lines of the history in words. A problem that closed after a person ran a remedy did not close by itself."""
     helped = False
     for line in history:
         yield "Mended" if helped and line.what == "closed" else WHAT[line.what], line

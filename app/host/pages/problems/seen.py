@@ -16,7 +16,7 @@ def kinds_seen(ctx: Context) -> tuple[str, ...]:
 
 
 def open_problems(ctx: Context) -> int:
-    """How many the list shows, of the kinds that the person sees and without snoozed ones, as it was when the request began: for the menu."""
+    """For the menu: how many open problems the list shows this person, without snoozed ones, as the request began."""
     counts = ctx.user.problem_counts
     return sum(counts.get(name, 0) for name in kinds_seen(ctx)) if counts else 0
 

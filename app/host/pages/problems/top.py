@@ -19,7 +19,8 @@ MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class ProblemLine:
-    """One problem, or several of a kind. `url` lists them, or shows the one; `in_drawer` says so. `place`: the page that one is about."""
+    """One problem, or several of a kind. `url` lists them, or shows the one; `in_drawer` says so. `place`: the page of
+    what the problem is about."""
 
     sentence: str
     holds: str
@@ -31,8 +32,8 @@ class ProblemLine:
 
 @dataclass(frozen=True, slots=True)
 class TopOfProblems:
-    """`number` of open problems in all, without snoozed ones, as the list shows them; `url` lists all of them, whatever view the person
-    opens that list with, "" for who may not open it."""
+    """`number` of open problems in all, without snoozed ones, as the list shows them; `url` lists all of them, whatever
+    view the person opens that list with, "" for who may not open it."""
 
     lines: Sequence[ProblemLine]
     number: int
