@@ -33,7 +33,9 @@ ATTENDANCE_READ = TokenGuard("attendance:read", permissions=("host.attendance",)
 PATH = "/api/v1/attendance"
 Status = Literal["pending", "approved", "rejected", "auto_closed"]
 Department = Annotated[str, msgspec.Meta(min_length=1, max_length=200, extra=VERBATIM)]
-FOLLOW_ALL = "Follow all records with `updated_since`: a record that leaves this filter would not be told."
+FOLLOW_ALL = (
+    "Follow all records with `updated_since`, and filter them yourself: one that leaves this filter would be missed."
+)
 NOT_FOLLOWED = msgspec.Meta(description="Not together with `updated_since`.")
 _MINUTE = 60
 

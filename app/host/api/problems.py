@@ -32,7 +32,7 @@ PATH = "/api/v1/problems"
 PROBLEMS = ApiList("problems", {"id": Id})
 Severities = Literal["critical", "warning", "info"]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100, extra=VERBATIM)]
-FOLLOW_ALL = "Follow all problems with `updated_since`: one that closes leaves this filter, and would not be told."
+FOLLOW_ALL = "Follow all problems with `updated_since`, and filter them yourself: one that closes would be missed."
 
 
 class ProblemQuery(Paged, kw_only=True, frozen=True):
