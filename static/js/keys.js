@@ -1,4 +1,4 @@
-// Single keys for lists: / j k x ?. They are dead in a field, behind an open box and with another key held down; who switched them
+// Single keys for lists: / j k x b ?. They are dead in a field, behind an open box and with another key held down; who switched them
 // off in Account has no data-keys on the body.
 const FIELD = "input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], dialog";
 
@@ -26,11 +26,17 @@ function search() {
   else document.querySelector("[data-palette]")?.click();
 }
 
+// Behind fifty rows the bar of acts is two hundred steps of Tab away.
+function acts() {
+  document.querySelector("form[data-bulk]:is(.is-live, .is-whole) button:not([hidden], [disabled])")?.focus();
+}
+
 const keys = {
   "/": search,
   "j": () => step(1),
   "k": () => step(-1),
   "x": () => current()?.querySelector("[data-bulk-item]")?.click(),
+  "b": acts,
   "?": () => document.getElementById("keys-help")?.click(),
 };
 

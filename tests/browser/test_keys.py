@@ -38,6 +38,18 @@ def test_rows_are_walked_selected_and_opened(page_of: SignedIn) -> None:
     assert row_of(page) == 1
 
 
+def test_a_key_leads_from_the_selected_rows_to_their_acts(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/people")
+    page.keyboard.press("b")
+    assert page.evaluate("document.activeElement.closest('form.bulk')") is None
+    for key in ("j", "x", "j", "x", "b"):
+        page.keyboard.press(key)
+    expect(page.locator("form.bulk button:not([hidden])").first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#dialog-box")).to_contain_text("2 people")
+
+
 def test_the_slash_searches_and_letters_in_a_field_are_letters(page_of: SignedIn) -> None:
     page = page_of("alice")
     page.goto("/people")
