@@ -40,6 +40,19 @@ def _back(page: Page) -> int | None:
     return found
 
 
+def test_a_name_of_two_lines_beside_its_bar_can_be_pressed_between_them(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto("/clock")
+    name = page.locator("[aria-labelledby=h-person] tbody th a").first
+    name.evaluate("one => { one.textContent = 'A long name of an outcome, in several lines'; }")
+    box = name.bounding_box()
+    assert box is not None
+    middle = box["x"] + box["width"] / 4
+    places = [[middle, box["y"] + down] for down in range(2, int(box["height"]) - 1)]
+    missed = name.evaluate("(one, all) => all.filter(([x, y]) => document.elementFromPoint(x, y) !== one)", places)
+    assert missed == []
+
+
 @pytest.mark.parametrize("height", [480, 560, 640, 760])
 def test_on_a_phone_a_message_covers_nothing_that_one_cannot_scroll_clear_of_it(page_of: SignedIn, height: int) -> None:
     page = page_of("alice", viewport={"width": 360, "height": height})
