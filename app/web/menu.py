@@ -59,13 +59,18 @@ def rendered(groups: Sequence[MenuGroup], context: Context) -> list[dict[str, An
                     "url": item.url,
                     "icon": item.icon,
                     "active": item.url == active,
-                    "badge": number(item.counts(context)) if item.counts and item.counts(context) else None,
+                    "count": counted(item.url, item.counts(context)) if item.counts else None,
                 }
                 for item in group.items
             ],
         }
         for group in groups
     ]
+
+
+def counted(url: str, count: int) -> dict[str, str]:
+    """The number beside an entry, as the layout draws it. By its id the answer of a part of a page brings it up to date."""
+    return {"id": f"menu-count{url.replace('/', '-')}", "number": number(count) if count else ""}
 
 
 def first_url(groups: Sequence[MenuGroup], context: Context) -> str:

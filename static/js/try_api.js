@@ -7,11 +7,9 @@ document.addEventListener("submit", async (event) => {
   if (form.matches("[data-api-token]")) event.preventDefault();
   if (!form.matches("[data-api-try]")) return;
   event.preventDefault();
-  const given = [...new FormData(form)].filter(([, value]) => value.trim());
-  const query = new URLSearchParams(given).toString();
   tell(form, "Waiting for the answer …", "");
   try {
-    const answer = await fetch(form.dataset.apiTry + (query ? `?${query}` : ""), {
+    const answer = await fetch(addressOf(form), {
       headers: token.value ? { Authorization: `Bearer ${token.value.trim()}` } : {},
       credentials: "omit",
       cache: "no-store",
@@ -21,6 +19,18 @@ document.addEventListener("submit", async (event) => {
     tell(form, "No answer came. Look at your connection, then retry.", "");
   }
 });
+
+// What the path names in braces stands in the path, the rest behind the question mark.
+function addressOf(form) {
+  let path = form.dataset.apiTry;
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) {
+    const place = `{${name}}`;
+    if (path.includes(place)) path = path.replace(place, () => encodeURIComponent(value.trim()));
+    else if (value.trim()) query.append(name, value);
+  }
+  return query.size ? `${path}?${query}` : path;
+}
 
 function tell(form, status, body) {
   form.querySelector("[data-answer]").hidden = false;

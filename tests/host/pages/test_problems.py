@@ -88,6 +88,12 @@ def boxed(page: str) -> int:
     return page.count("data-bulk-item")
 
 
+def in_menu(page: str) -> str:
+    """The number beside *Problems*, "" for none."""
+    (number,) = re.findall(r'id="menu-count-problems"[^>]*>([\d,]*)</span>', page)
+    return str(number)
+
+
 class TestList:
     async def test_many_of_a_kind_are_one_group_which_opens(self, database: Database, alice: Browser) -> None:
         await have(database, "job_failed", 60, held_punches=1)
@@ -185,11 +191,22 @@ class TestList:
     ) -> None:
         await have(database, "job_failed", 1200)
         selects.clear()
-        assert '<span>Problems</span><span class="shell-count">1,200</span>' in squeezed(
-            (await alice.get("/account")).text
-        )
+        assert in_menu((await alice.get("/account")).text) == "1,200"
         assert not any("problem" in one for one in selects)
-        assert "<span>Problems</span></a>" in squeezed((await bob.get("/account")).text)
+        page = (await bob.get("/account")).text
+        assert (in_menu(page), 'id="menu-count-problems" hidden' in squeezed(page)) == ("", True)
+
+    async def test_after_an_act_the_rows_bring_the_number_in_the_menu_with_them(
+        self, database: Database, alice: Browser
+    ) -> None:
+        """As htmx asks for them, while the page around them stands: its number and its way to snoozed ones would be those of before."""
+        ids = await have(database, "job_failed", 3)
+        assert "hx-swap-oob" not in (await alice.get("/problems")).text
+        await alice.submit(f"/problems/{ids[0]}/snooze", {"until": "hour"})
+        rows = (await alice.fragment("/problems?kind=job_failed")).text
+        assert in_menu(rows) == "2"
+        assert "1 snoozed" in rows
+        assert rows.count('hx-swap-oob="true"') == 2
 
     async def test_the_menu_leaves_out_what_is_snoozed_until_its_snooze_ends(
         self, database: Database, alice: Browser
@@ -199,8 +216,7 @@ class TestList:
         await have(database, "import_failed", 2)
 
         async def menu() -> str:
-            page = squeezed((await alice.get("/account")).text)
-            return "".join(re.findall(r'<span>Problems</span>(?:<span class="shell-count">(\d+)</span>)?', page))
+            return in_menu((await alice.get("/account")).text)
 
         assert await menu() == "5"
         await alice.submit(f"/problems/{ids[0]}/snooze", {"until": "hour"})

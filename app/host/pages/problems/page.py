@@ -23,14 +23,14 @@ from app.host.pages.problems.problem_list import (
     label_of,
     spec_of,
 )
-from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
+from app.host.pages.problems.seen import ACT, SEE, kinds_seen, open_problems, people_offered
 from app.host.pages.problems.snoozes import SNOOZES
 from app.host.problem_kinds.workers import look_without_worker
 from app.problems import queries
 from app.problems.kinds import kinds, place_of
 from app.problems.models import Problem
 from app.problems.transitions import UNTIL_IT_CHANGES
-from app.web import exports, lists
+from app.web import exports, lists, menu
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import CHANGED, page
@@ -63,7 +63,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         "host/problems/list.html",
         fragment="list",
         view=view,
-        snoozed=await _snoozed(ctx),
+        snoozed=0 if query.get("state") else await _snoozed(ctx),
+        in_menu=menu.counted(URL, open_problems(ctx)),
         tools=tools(ctx),
     )
 
