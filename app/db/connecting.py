@@ -47,8 +47,8 @@ def connecting(url: str, *, wanted: hosts.Wanted = "primary", **options: Any) ->
     asks the one that it used last. `wanted` is the kind of server to find, unless the address names one; the default is
     a server that takes changes.
 
-    Raises ConnectionError when no server can be reached, or none is of that kind. A refusal of PostgreSQL comes as its own
-    error.
+    Raises ConnectionError when no server can be reached, or none is of that kind. A refusal of PostgreSQL comes as its
+    own error.
     """
     address, last = hosts.read(url), 0
     wanted = address.wanted or wanted
@@ -112,7 +112,8 @@ async def _let_go(asked: Collection[asyncio.Task[asyncpg.Connection]]) -> None:
 
 
 def _turns(number: int, wanted: hosts.Wanted, first: int) -> list[tuple[int, hosts.Wanted]]:
-    """(place of the server, what it must be), in the order of asking. Where any server will do, the address says the order."""
+    """(place of the server, what it must be), in the order of asking. Where any server will do, the address says the
+    order."""
     places = [*range(first, number), *range(first)] if wanted != "any" else [*range(number)]
     if wanted == "prefer-standby":
         return [(place, "standby") for place in places] + [(place, "any") for place in places]

@@ -23,7 +23,8 @@ _DIALECT = cast("Any", dialects.dialect)(json_deserializer=msgspec.json.decode)
 
 
 class Beginning(asyncpg.Connection):
-    """Sends the settings of the next transaction to the server together with its BEGIN. What its pool asks of it: app.db.pool."""
+    """Sends the settings of the next transaction to the server together with its BEGIN. What its pool asks of it:
+    app.db.pool."""
 
     begins_with = ""
     refused_a_change = False
@@ -60,7 +61,8 @@ class Compiled:
     """A statement of SQLAlchemy, compiled once. It takes values as the driver does, and returns rows with values as
     SQLAlchemy gives them.
 
-    `with_lists`: it has `in_`, whose values are known now. Then each bindparam needs a value, which the call may replace.
+    `with_lists`: it has `in_`, whose values are known now. Then each bindparam needs a value, which the call may
+    replace.
     """
 
     def __init__(self, statement: Select[Any] | Insert, *, with_lists: bool = False) -> None:

@@ -1,4 +1,5 @@
-"""The rules of a process for its pool of connections: how many one workspace may have at once, and which ones are still used.
+"""The rules of a process for its pool of connections: how many one workspace may have at once, and which ones are still
+used.
 
 A server that went away, was demoted or fell silent answers no further request over a connection from before.
 """
@@ -26,12 +27,12 @@ class ShareTaken(PoolTimeoutError):
 
 
 class Shares:
-    """At most so many connections for one workspace; more of its work waits in turn, for PATIENCE_S at most. `most` None: there
-    is no such limit. A task that waits here must hold no connection. Otherwise waiting tasks would hold the connections for which
-    others wait.
+    """At most so many connections for one workspace; more of its work waits in turn, for PATIENCE_S at most. `most`
+    None: there is no such limit. A task that waits here must hold no connection. Otherwise waiting tasks would hold the
+    connections for which others wait.
 
-    `alone`: there is no other workspace to share with. With sixteen callers at once each of their requests would wait for its place and
-    begin twice, which takes 1.7 times the processor time.
+    `alone`: there is no other workspace to share with. With sixteen callers at once each of their requests would wait
+    for its place and begin twice, which takes 1.7 times the processor time.
     """
 
     def __init__(self, most: int | None) -> None:
@@ -86,12 +87,13 @@ class Trust:
         self._since = 0.0
 
     def lose(self) -> None:
-        """The server behind one of them can't be relied on any longer: each connection is replaced before it is used again."""
+        """The server behind one of them can't be relied on any longer: each connection is replaced before it is used
+        again."""
         self._since = time.monotonic()
 
     def check(self, connection: AdaptedConnection, *_: object) -> None:
-        """Raises DisconnectionError for one that can't be relied on; the pool then makes another. Without this, it would learn of broken
-        ones only by errors of its own statements."""
+        """Raises DisconnectionError for one that can't be relied on; the pool then makes another. Without this, it
+        would learn of broken ones only by errors of its own statements."""
         driver = _ours(connection.driver_connection)
         if driver.is_closed() or driver.opened_at < self._since:
             raise DisconnectionError("the database server closed the connection")

@@ -25,6 +25,7 @@ def affected(result: Result[Any]) -> int:
 
 @lru_cache(maxsize=100)
 def maker(names: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
-    """Makes a row of its values. An attribute of a named tuple is read four times as fast as one of SQLAlchemy's rows."""
+    """Makes a row of its values. An attribute of a named tuple is read four times as fast as one of SQLAlchemy's
+    rows."""
     row = namedtuple("Row", names)  # type: ignore[misc]  # noqa: PYI024 - a statement's own columns
     return row._make

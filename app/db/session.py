@@ -27,8 +27,8 @@ from app.db.pool import Shares, Trust, note_failure
 
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
-# Compiling a statement takes tens of milliseconds, and all of ours are short. What every request needs first are the shared
-# tables: a connection that sees them from the start saves each of them a round trip.
+# Compiling a statement takes tens of milliseconds, and all of ours are short. What every request needs first are the
+# shared tables: a connection that sees them from the start saves each of them a round trip.
 AT_FIRST = {"jit": "off", "search_path": "shared"}
 PATIENCE_S = 10
 LONGEST_STATEMENT = 64 * 1024
@@ -56,11 +56,14 @@ def _json_text(value: Any) -> str:
 
 
 class Database:
-    """An engine with small pools, and the transactions on it. Waiting tasks get a connection in the order of asking; after
-    PATIENCE_S they are refused with the pool's own TimeoutError. A task that holds a connection must not wait for another.
+    """An engine with small pools, and the transactions on it. Waiting tasks get a connection in the order of asking;
+    after PATIENCE_S they are refused with the pool's own TimeoutError. A task that holds a connection must not wait for
+    another.
 
-    `limit_s`: what a statement may take. `share`: how many of the connections one workspace may have at once. `pooled`: a pooler
-    in front of the server hands connections from one client to another, so each transaction sets everything for itself."""
+    `limit_s`: what a statement may take. `share`: how many of the connections one workspace may have at once. `pooled`:
+    a pooler in front of the server hands connections from one client to another, so each transaction sets everything
+    for itself.
+    """
 
     def __init__(
         self,
@@ -84,7 +87,8 @@ class Database:
             server_settings=None if pooled else {"application_name": application_name, **self._at_first},
             timeout=PATIENCE_S,
             command_timeout=limit_s and limit_s + SILENCE_S,
-            # The longest statement, which looks for problems, is worth keeping too, until its next turn in some minutes.
+            # The longest statement, which looks for problems, is worth keeping too, until its next turn in some
+            # minutes.
             max_cacheable_statement_size=LONGEST_STATEMENT,
             max_cached_statement_lifetime=0,
             connection_class=Beginning,
@@ -217,8 +221,9 @@ def _limited(limit_s: float | None) -> Mapping[str, str]:
 
 
 async def _begin(adapter: Any) -> None:
-    """Begins the transaction now. By itself it would begin only with the session's first statement. The pool rolls back what is
-    not committed when it takes the connection back. Raises ConnectionError when the server went away meanwhile."""
+    """Begins the transaction now. By itself it would begin only with the session's first statement. The pool rolls back
+    what is not committed when it takes the connection back. Raises ConnectionError when the server went away
+    meanwhile."""
     try:
         await adapter._start_transaction()  # noqa: SLF001 - the public ways of beginning send a statement of their own
     except Exception as error:
@@ -241,10 +246,10 @@ async def _commit(session: AsyncSession) -> None:
 
 @asynccontextmanager
 async def alone(session: AsyncSession) -> AsyncIterator[asyncpg.Connection]:
-    """Commits, and gives the connection for direct statements that each are a transaction of their own, which the server itself
-    ends: nothing that one of them locks ever waits for us. They name the schema of what they touch. One that turns
-    `synchronous_commit` off lets its locks go before it has reached the disk; the end of the block waits for that, together with
-    other waiting tasks. Raises ConnectionError where the server went away meanwhile."""
+    """Commits, and gives the connection for direct statements that each are a transaction of their own, which the
+    server itself ends: nothing that one of them locks ever waits for us. They name the schema of what they touch. One
+    that turns `synchronous_commit` off lets its locks go before it has reached the disk; the end of the block waits for
+    that, together with other waiting tasks. Raises ConnectionError where the server went away meanwhile."""
     await _commit(session)
     connection = driver(session)
     try:
@@ -257,8 +262,8 @@ async def alone(session: AsyncSession) -> AsyncIterator[asyncpg.Connection]:
 
 
 async def enter_workspace(session: AsyncSession, workspace: str) -> None:
-    """Puts an open transaction into a workspace, once. Raises RuntimeError when it is already in another one, ShareTaken when
-    that has its share of connections; the transaction is as it was then."""
+    """Puts an open transaction into a workspace, once. Raises RuntimeError when it is already in another one,
+    ShareTaken when that has its share of connections; the transaction is as it was then."""
     if session.info.get("workspace", workspace) != workspace:
         raise RuntimeError(f"this transaction belongs to {session.info['workspace']}, not to {workspace}")
     await entered(session, workspace)
@@ -266,14 +271,15 @@ async def enter_workspace(session: AsyncSession, workspace: str) -> None:
 
 
 def entering(workspace: ColumnElement[str]) -> ColumnElement[str]:
-    """A column that puts the transaction into the workspace of the one row that its SELECT finds, where `enter_workspace` would
-    take a round trip of its own; `entered` says afterwards which one it was."""
+    """A column that puts the transaction into the workspace of the one row that its SELECT finds, where
+    `enter_workspace` would take a round trip of its own; `entered` says afterwards which one it was."""
     schema = case((workspace == PLATFORM, literal(PLATFORM)), else_=literal("tenant_") + workspace)
     return func.set_config("search_path", schema + ", shared", true(), type_=Text)
 
 
 async def entered(session: AsyncSession, workspace: str) -> None:
-    """Notes what `entering` did. Raises ValueError for what is not a workspace, ShareTaken for one that has its share."""
+    """Notes what `entering` did. Raises ValueError for what is not a workspace, ShareTaken for one that has its
+    share."""
     schema_of(workspace)
     if "workspace" not in session.info:
         session.info["share"] = await session.info["shares"].take_at_once(workspace)

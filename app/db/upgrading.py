@@ -1,8 +1,8 @@
 """Brings the modules of schemas to their newest steps, several schemas at a time, beside a program that runs.
 
-A step waits a quarter of a second for each lock, because requests behind it wait as long. When it does not get the lock, the
-schema joins the end of the queue and is tried again, for a minute. The minute begins again with each step and each slice that it
-takes.
+A step waits a quarter of a second for each lock, because requests behind it wait as long. When it does not get the
+lock, the schema joins the end of the queue and is tried again, for a minute. The minute begins again with each step and
+each slice that it takes.
 """
 
 import asyncio
@@ -22,7 +22,8 @@ from app.db import rights
 from app.db.steps import SHARED, Steps, says
 
 LOCK_MS = 250
-# An index is built while others read and write. It only waits for transactions that began before it, which may take minutes.
+# An index is built while others read and write. It only waits for transactions that began before it, which may take
+# minutes.
 CONCURRENT_LOCK_MS = 600_000
 PATIENCE_S = 60.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
@@ -53,8 +54,8 @@ class Stuck(Exception):
 
 
 class Bringing:
-    """`at`: by schema, the modules that may be behind, and where each is; None when it has no tables yet. `lacking`: the
-    schemas where the role lacks rights. `held_up(schema, reason)` and `ended(schema)` are told."""
+    """`at`: by schema, the modules that may be behind, and where each is; None when it has no tables yet. `lacking`:
+    the schemas where the role lacks rights. `held_up(schema, reason)` and `ended(schema)` are told."""
 
     def __init__(
         self,

@@ -97,7 +97,8 @@ async def tidy_webhooks(parts: Parts, claim: Claim) -> None:
 
 
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
-    """Asks for the daily housekeeping of all workspaces, for due mails, alerts and webhooks, and for a look for problems."""
+    """Asks for the daily housekeeping of all workspaces, for due mails, alerts and webhooks, and for a look for
+    problems."""
     async with parts.database.transaction(workspace) as db:
         if workspace == PLATFORM:
             await jobs.request_daily(db, "housekeeping")

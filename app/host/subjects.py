@@ -1,4 +1,5 @@
-"""What the subjects of the audit are called today, and which of them still have a page. Other modules add theirs (app.wiring).
+"""What the subjects of the audit are called today, and which of them still have a page. Other modules add theirs
+(app.wiring).
 
 They are columns of the SELECT over the audit. So a page reads its rows and their names with one statement, and an
 export shows the same.
@@ -73,14 +74,15 @@ def offer(kind: str, rows: SubjectRows) -> None:
 
 @cache
 def found() -> LateralFromClause:
-    """What is known of the entry's subject: `row` of (name, account, there), null where it is gone. To be joined to the audit."""
+    """What is known of the entry's subject: `row` of (name, account, there), null where it is gone. To be joined to the
+    audit."""
     whens = [(AuditEntry.subject_type == kind, _row(rows)) for kind, rows in KINDS.items()]
     return select(case(*whens, else_=None).label("row")).correlate(AuditEntry).lateral("found")
 
 
 def name() -> ColumnElement[str | None]:
-    """What the subject, or the person it is about, is called today; if it is gone, its last name in the audit. Null for an erased
-    person."""
+    """What the subject, or the person it is about, is called today; if it is gone, its last name in the audit. Null for
+    an erased person."""
     known = func.coalesce(found().c.row.op("->>")(0), _noted())
     return case((is_erased(), null()), else_=known)
 
@@ -99,7 +101,8 @@ def is_there() -> ColumnElement[bool]:
 
 
 def about(users: Ids, employees: Ids) -> ColumnElement[bool]:
-    """True for entries about one of these people: their account, their person, their attendance and what else bears their name."""
+    """True for entries about one of these people: their account, their person, their attendance and what else bears
+    their name."""
     return or_(false(), *_about(users, employees))
 
 

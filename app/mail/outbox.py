@@ -31,9 +31,9 @@ OVER = (
 
 @dataclass(frozen=True, slots=True)
 class NewMail:
-    """`kind` names its writer; `facts` is what the writer needs, as JSON. `to` is an address that may have no account: then mails
-    to it are counted, and mails from `asked_by`, the IP address of the person who asked. `lasts`: after this time it is not worth
-    sending. `urgent`: a person waits for it, so it leaves before mails to many people."""
+    """`kind` names its writer; `facts` is what the writer needs, as JSON. `to` is an address that may have no account:
+    then mails to it are counted, and mails from `asked_by`, the IP address of the person who asked. `lasts`: after this
+    time it is not worth sending. `urgent`: a person waits for it, so it leaves before mails to many people."""
 
     kind: str
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)

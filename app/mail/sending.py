@@ -1,5 +1,5 @@
-"""Sends what waits in the outbox of a workspace, one mail after the other. When a worker dies while it sends, the mail is sent
-again with the same Message-ID: at least once."""
+"""Sends what waits in the outbox of a workspace, one mail after the other. When a worker dies while it sends, the mail
+is sent again with the same Message-ID: at least once."""
 
 import time
 from dataclasses import dataclass, field
@@ -48,8 +48,9 @@ class _Taken:
 
 
 async def send_due(parts: Parts, workspace: str, writers: Writers) -> int:
-    """Sends what is due in the workspace, and returns how many mails the server took. It stops when the server takes none: the
-    rest waits for the next look of the schedule. A worker without a mail server leaves all mails to the others."""
+    """Sends what is due in the workspace, and returns how many mails the server took. It stops when the server takes
+    none: the rest waits for the next look of the schedule. A worker without a mail server leaves all mails to the
+    others."""
     server, sender = parts.settings.smtp, parts.settings.mail_from
     sent = 0
     if server is None or sender is None:

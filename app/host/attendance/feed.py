@@ -1,4 +1,5 @@
-"""Attendance for programs that follow it: every record with its person and its lock, and all that changed since an instant."""
+"""Attendance for programs that follow it: every record with its person and its lock, and all that changed since an
+instant."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -56,7 +57,7 @@ async def _changed(db: AsyncSession, since: datetime) -> ColumnElement[bool]:
 
 
 def _locked_or_opened(since: datetime) -> CompoundSelect[Any]:
-    """Looks at the locks as well: while an update runs, a process of the version before may lock a day without noting the
-    change."""
+    """Looks at the locks as well: while an update runs, a process of the version before may lock a day without noting
+    the change."""
     noted = select(DayLockChange.day).where(DayLockChange.changed_at >= since)
     return noted.union(select(DayLock.day).where(DayLock.locked_at >= since))

@@ -113,8 +113,8 @@ def sums(which: ColumnElement[bool]) -> Select[Any]:
 
 
 def sums_up_to(most: int, which: ColumnElement[bool]) -> Select[Any]:
-    """The sums of `which`, a condition that may name day locks too. Beyond `most` records the count stops at one more, and the
-    other sums are 0."""
+    """The sums of `which`, a condition that may name day locks too. Beyond `most` records the count stops at one more,
+    and the other sums are 0."""
     some = keys(which).limit(most + 1).subquery()
     number = select(func.count().label("records")).select_from(some).cte("counted")
     few = sums(which).outerjoin(DayLock, DayLock.day == AttendanceRecord.workday).where(number.c.records <= most)
@@ -124,8 +124,8 @@ def sums_up_to(most: int, which: ColumnElement[bool]) -> Select[Any]:
 
 
 def mention(text_: str) -> ColumnElement[bool]:
-    """Records in which every word occurs in the person's name or ID number, or in the note. People are looked up first: their records and
-    the few with a note are then found by indexes."""
+    """Records in which every word occurs in the person's name or ID number, or in the note. People are looked up first:
+    their records and the few with a note are then found by indexes."""
     noted = [or_(_of_people_with(word), contains(AttendanceRecord.note)(word)) for word in text_.split()]
     return or_(_of_people_with(text_), and_(AttendanceRecord.note.is_not(None), *noted))
 
@@ -146,7 +146,8 @@ def keys(which: ColumnElement[bool]) -> Select[Any]:
 
 
 def by_month(employee_id: int) -> Select[Any]:
-    """The sums of a person's live records for each of the newest MONTHS months that have one. `month` and `last` are its days."""
+    """The sums of a person's live records for each of the newest MONTHS months that have one. `month` and `last` are
+    its days."""
     month = cast(func.date_trunc("month", AttendanceRecord.workday), Date).label("month")
     last = cast(month + text("interval '1 month - 1 day'"), Date).label("last")
     days = func.count(AttendanceRecord.workday.distinct()).label("days")

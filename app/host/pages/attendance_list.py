@@ -195,7 +195,8 @@ def worked(seconds: float | None) -> str:
 def bars(rows: list[Any], where: ZoneInfo) -> dict[int, dict[str, Any]]:
     """For every record the bar of its workday, in percent of an axis that all rows of the page share.
 
-    `later` is by how many days the clock-out comes after the workday. The axis begins at midnight of the workday and ends with the longest record, after at least one day and at most two.
+    `later` is by how many days the clock-out comes after the workday. The axis begins at midnight of the workday and
+    ends with the longest record, after at least one day and at most two.
     """
     ends = [_hours_in(row, row.clock_out or row.clock_in, where) for row in rows]
     span = 24 if max(ends, default=0) <= 24 else min(48, -(-int(max(ends) + 1) // 6) * 6)  # noqa: PLR2004 - hours of a day

@@ -34,9 +34,10 @@ async def live() -> dict[str, str]:
 
 @get("/health/ready", guards=[public])
 async def ready(state: State) -> Response[dict[str, Any]]:
-    """Ready means: the database answers in time, has the tables that this program needs, and the process is not about to end.
-    Tables that a newer program extended count as ready: this program continues during an update. So does a portal without a
-    worker: it answers, and `workers` says so; `late` says when one is alive and makes no look for problems."""
+    """Ready means: the database answers in time, has the tables that this program needs, and the process is not about
+    to end. Tables that a newer program extended count as ready: this program continues during an update. So does a
+    portal without a worker: it answers, and `workers` says so; `late` says when one is alive and makes no look for
+    problems."""
     parts: Parts = state.parts
     if parts.leaving.has_begun:
         return _not_ready("is stopping")

@@ -60,7 +60,8 @@ Measure = tuple[str, str, dict[str, str], float]
 
 
 class Measured:
-    """Litestar middleware around every route that was found. Addresses are counted by their pattern, so they stay few."""
+    """Litestar middleware around every route that was found. Addresses are counted by their pattern, so they stay
+    few."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -181,8 +182,8 @@ async def _jobs(db: AsyncSession) -> list[Measure]:
 
 
 async def _done(db: AsyncSession) -> list[Measure]:
-    """For each kind of work: how long ago it last succeeded, in the workspace where that is longest ago. So a stuck sync of any
-    workspace shows."""
+    """For each kind of work: how long ago it last succeeded, in the workspace where that is longest ago. So a stuck
+    sync of any workspace shows."""
     latest = select(Job.name, func.max(Job.finished_at).label("at")).where(
         Job.status == "done", Job.finished_at.is_not(None)
     )

@@ -1,4 +1,5 @@
-"""`/views/LIST`: the saved views of a list, in the menu *Views* above it, and as a page for browsers without scripts."""
+"""`/views/LIST`: the saved views of a list, in the menu *Views* above it, and as a page for browsers without
+scripts."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Jobs that failed with their last attempt. One problem for all failures of the same work, until it succeeds or its rows are removed."""
+"""Jobs that failed with their last attempt. One problem for all failures of the same work, until it succeeds or its
+rows are removed."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -117,8 +118,8 @@ _LATEST = (
 
 
 def _next_success() -> Any:
-    """The id of a later job of the same work that is done. With LIMIT it is looked up for each failure, by the index on jobs that are
-    done, and not joined with all of those."""
+    """The id of a later job of the same work that is done. With LIMIT it is looked up for each failure, by the index on
+    jobs that are done, and not joined with all of those."""
     later = aliased(Job, name="later")
     return (
         select(later.id)

@@ -1,7 +1,7 @@
 """Workers that are gone, and work that waits for too long. Only on the platform, because workers serve all workspaces.
 
-A sweep is a job of a worker, so it can't find these in time. A process that shows problems looks for them first (`look_without_worker`).
-That no sweep is made any longer, though a worker is alive, is work that waits, too.
+A sweep is a job of a worker, so it can't find these in time. A process that shows problems looks for them first
+(`look_without_worker`). That no sweep is made any longer, though a worker is alive, is work that waits, too.
 """
 
 from collections.abc import Mapping
@@ -92,7 +92,8 @@ WORKERS = (
 
 
 async def look_without_worker(db: AsyncSession) -> None:
-    """On the platform, when no worker gave a sign of life lately, or none looks for problems. One statement when all is well."""
+    """On the platform, when no worker gave a sign of life lately, or none looks for problems. One statement when all is
+    well."""
     if workspace_of(db) != PLATFORM:
         return
     standing = await sweeps.standing(db)

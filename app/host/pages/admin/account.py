@@ -139,7 +139,8 @@ async def confirmed(ctx: Context, form: Bound) -> Bound:
 
 
 async def renew_session(ctx: Context) -> int:
-    """A password or second factor changed: this browser gets a new session id, the other sessions end. Returns how many ended."""
+    """A password or second factor changed: this browser gets a new session id, the other sessions end. Returns how many
+    ended."""
     ended = await end_other_sessions(ctx.db, ctx.user.id, keep=ctx.user.session_key)
     await sessions.renew(ctx)
     return ended

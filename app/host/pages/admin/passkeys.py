@@ -1,7 +1,8 @@
-"""`/account/passkeys`: add, rename and remove one's own passkeys, each with the password. They are listed on `/account`.
+"""`/account/passkeys`: add, rename and remove one's own passkeys, each with the password. They are listed on
+`/account`.
 
-Adding takes two forms. After name and password the page tells the browser what to make, and static/js/passkeys.js sends the
-browser's answer with the second form.
+Adding takes two forms. After name and password the page tells the browser what to make, and static/js/passkeys.js sends
+the browser's answer with the second form.
 """
 
 from typing import Any

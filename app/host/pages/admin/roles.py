@@ -1,4 +1,5 @@
-"""`/admin/roles`: named sets of permissions, each explained in plain words. The form: role_form. Giving them to people: user_forms."""
+"""`/admin/roles`: named sets of permissions, each explained in plain words. The form: role_form. Giving them to people:
+user_forms."""
 
 from collections.abc import Sequence
 from typing import Any

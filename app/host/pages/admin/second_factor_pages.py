@@ -1,4 +1,5 @@
-"""`/account/second-factor`: sets up and switches off one's own second factor, and makes recovery codes, each with the password. Passkeys: passkeys.py."""
+"""`/account/second-factor`: sets up and switches off one's own second factor, and makes recovery codes, each with the
+password. Passkeys: passkeys.py."""
 
 from typing import Any
 

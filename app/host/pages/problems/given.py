@@ -50,8 +50,8 @@ def asked_by(remedy: Remedy, which: str) -> dict[str, Any]:
 
 
 async def kind_meant(ctx: Context) -> str:
-    """The one kind of the rows that a bulk remedy is for. Raises Conflict where they are of several, or may be: each kind has a remedy and
-    a question of its own."""
+    """The one kind of the rows that a bulk remedy is for. Raises Conflict where they are of several, or may be: each
+    kind has a remedy and a question of its own."""
     query = ctx.request.query_params
     if only := only_kind(query):
         return only

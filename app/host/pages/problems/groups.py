@@ -1,5 +1,5 @@
-"""Problems by kind, the most harmful first. Each kind shows its number, what it holds, and its first rows. Ten thousand of one
-kind are one group, which opens as a list of its own."""
+"""Problems by kind, the most harmful first. Each kind shows its number, what it holds, and its first rows. Ten thousand
+of one kind are one group, which opens as a list of its own."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,8 @@ class ProblemKindRows:
 
     @property
     def holds(self) -> str:
-        """`holds 20 punches of 3 people`, or nothing. Where several problems may be about one person, their days are counted."""
+        """`holds 20 punches of 3 people`, or nothing. Where several problems may be about one person, their days are
+        counted."""
         words = kinds()[self.kind].people if self.problems > 1 and self.kind in kinds() else PEOPLE
         held = count(self.held_punches, "punch", "punches") if self.held_punches else ""
         people = count(self.held_people, *words) if self.held_people else ""

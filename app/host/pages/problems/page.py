@@ -1,4 +1,5 @@
-"""`/problems`: the list by kind, and one problem with its facts and its history. What people do with them: problem_acts.py."""
+"""`/problems`: the list by kind, and one problem with its facts and its history. What people do with them:
+problem_acts.py."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -75,8 +76,8 @@ async def show(ctx: NamedDependency[Context], problem_id: FromPath[int]) -> Resp
 
 
 async def shown(ctx: Context, problem_id: int, message: str = "", *, see: str = "") -> Response[Any]:
-    """With the `message` of an act, which has the list behind the drawer fetch its rows again. `see`: the page that the message leads to,
-    where the act left the problem as it was."""
+    """With the `message` of an act, which has the list behind the drawer fetch its rows again. `see`: the page that the
+    message leads to, where the act left the problem as it was."""
     row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     zone = await ctx.zone()
     return await page(

@@ -95,7 +95,8 @@ COLUMNS = (
 
 
 def base(ctx: Context, query: Query) -> Select[Any]:
-    """The problems of the kinds that the person sees. Snoozed and closed ones are left out unless the address asks for them."""
+    """The problems of the kinds that the person sees. Snoozed and closed ones are left out unless the address asks for
+    them."""
     rows = BASE.where(among(Problem.kind, kinds_seen(ctx)))
     return rows if str(query.get("state") or "").strip() else rows.where(IS_TO_DO)
 
@@ -112,7 +113,8 @@ def only_kind(query: Query) -> str:
 
 
 def able(action: str, may: Collection[str], only: str = "") -> ColumnElement[bool]:
-    """Problems that a bulk act can change. `may`: the permissions of the person. `only`: the one kind that a remedy is for."""
+    """Problems that a bulk act can change. `may`: the permissions of the person. `only`: the one kind that a remedy is
+    for."""
     if action == "dismiss":
         return IS_OPEN & among(Problem.kind, [one.name for one in kinds().values() if one.dismissible])
     if action == "remedy":

@@ -31,7 +31,8 @@ class OfferedRemedy:
 
 
 def offered(ctx: Context, row: Any) -> OfferedRemedy | None:
-    """None when the kind has none, where the person may not do it, where the problem is closed, and while the act would be refused."""
+    """None when the kind has none, where the person may not do it, where the problem is closed, and while the act would
+    be refused."""
     kind = kinds().get(row.kind)
     if (
         kind is None
