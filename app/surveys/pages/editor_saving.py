@@ -16,7 +16,7 @@ from app.surveys.authoring.actions import NeedsNewVersion, Saved, StaleForm
 from app.surveys.authoring.definition import unpublishable
 from app.surveys.authoring.differences import compare
 from app.surveys.authoring.stored import Stored
-from app.surveys.pages.editing.gaps import gaps
+from app.surveys.pages.editing.gaps import gaps, to_check
 from app.surveys.pages.editor import AUTHOR, show
 from app.surveys.pages.editor_desk import Desk, again, desk_of, new_desk
 from app.surveys.pages.editor_form import Draft, merged, read
@@ -60,7 +60,14 @@ def _saved(desk: Desk, saved: Saved) -> str:
     if not saved.differences:
         return "Nothing changed."
     opened = desk.stored is not None and desk.stored.rounds_after is not None
-    return "Saved. The rounds have stopped: publish it as a new version to resume them." if opened else "Saved."
+    answer = "Saved. The rounds have stopped: publish it as a new version to resume them." if opened else "Saved."
+    return _with_check(answer, desk, saved)
+
+
+def _with_check(answer: str, desk: Desk, saved: Saved) -> str:
+    """With the texts whose translations may no longer fit."""
+    check = to_check(desk.stored.definition, saved.stored.definition) if desk.stored else ""
+    return f"{answer} {check}".rstrip()
 
 
 async def _save_new_version(ctx: Context, desk: Desk, draft: Draft, *, seen: bool) -> Response[Any]:
@@ -79,7 +86,7 @@ async def _save_new_version(ctx: Context, desk: Desk, draft: Draft, *, seen: boo
     except Refusal as refused:
         return await _refused(ctx, desk, draft, refused)
     answer = f"Version {saved.stored.version} is published. {people(stored.responses)} will be asked again."
-    return await _went_well(ctx, desk.at, draft, answer)
+    return await _went_well(ctx, desk.at, draft, _with_check(answer, desk, saved))
 
 
 async def _overwrite(ctx: Context, desk: Desk, draft: Draft, *, new_version: bool) -> Saved:

@@ -16,7 +16,7 @@ from app.surveys.authoring import translated_texts
 from app.surveys.authoring.definition import Definition
 from app.surveys.authoring.stored import Stored
 from app.surveys.authoring.translating import with_translations
-from app.surveys.pages.editing.gaps import gaps
+from app.surveys.pages.editing.gaps import gaps, to_check
 from app.surveys.translations import QuestionTexts, SurveyTexts
 from tests.conftest import Browser, SignIn
 from tests.rendered_forms import Rendered
@@ -67,6 +67,29 @@ async def test_the_editor_and_the_question_before_publishing_say_what_is_missing
     stars = {f"label-{one.key}": "Alles in allem" for one in lunch.questions if one.type == "star_rating"}
     assert (await alice.submit(at(lunch), form_of(lunch, "de", **stars))).status_code == 303
     assert told not in (await alice.get(f"/surveys/publish/{lunch.uid}")).text
+
+
+def test_translations_that_stayed_while_their_text_changed_are_named() -> None:
+    plain = translated()
+    before = replace(plain, questions=tuple(replace(one, key=UUID(int=n)) for n, one in enumerate(plain.questions)))
+    assert to_check(before, before) == ""
+    first, *others = before.questions
+    title = replace(before, title="Supper")
+    assert to_check(before, title).endswith("Check them: Title.")
+    both = replace(title, questions=(replace(first, label="How bad?"), *others))
+    assert to_check(before, both).endswith("Check them: Title, Question 1.")
+    new = structs.replace(before.translations["de"], title="Abendessen")
+    assert to_check(before, replace(title, translations={"de": new})) == ""
+
+
+async def test_saving_a_changed_text_names_its_translations(alice: Browser, lunch: Stored) -> None:
+    url = f"/surveys/save/{lunch.uid}"
+    forms = Rendered((await alice.get(f"/surveys/edit/{lunch.uid}")).text, "/").forms
+    (sent,) = [one.untouched() for one in forms if one.action == url]
+    sent["question"] = sent["question"][:-1]
+    assert (await alice.post(url, data={**sent, "title": "Supper"})).status_code == 303
+    page = (await alice.get(f"/surveys/edit/{lunch.uid}")).text
+    assert "The text changed, the translations stayed. Check them: Title." in page
 
 
 async def test_the_question_before_a_new_version_says_what_it_would_lack(
