@@ -34,6 +34,8 @@ OF_PARAMETERS = (*OF_QUERIES, NO_TEXT, "beyond bigint", "negative", "before the 
 OF_ADDRESSES = (NUL, NO_TEXT, DIGITS)
 OF_HEADERS = (LONG, NO_TEXT, DIGIT, SIGNS, "no address", BLANKS)
 OF_WORDS = (NUL, LONG, BLANKS, NO_TEXT, DIGIT, SIGNS)
+# What another server is asked with: the others bring it the same statements, and are read or refused on this side of it.
+TO_ANOTHER_SERVER = (NUL, LONG, BLANKS, DIGITS, "beyond integer", FIRST, LAST, SIGNS, UNKNOWN)
 
 _PARTS = "multipart/form-data; boundary=xx"
 
