@@ -118,5 +118,8 @@ def refuse_if_lost(connection: asyncpg.Connection, error: BaseException) -> None
 
 
 def driver(db: AsyncSession) -> asyncpg.Connection:
-    """The connection of an open transaction."""
-    return cast("asyncpg.Connection", db.info["driver"])
+    """The connection of an open transaction. Raises ConnectionError when the server went away meanwhile."""
+    connection = cast("asyncpg.Connection", db.info["driver"])
+    if connection.is_closed():
+        raise ConnectionError("the database server closed the connection")
+    return connection

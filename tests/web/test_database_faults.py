@@ -18,6 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.commands.web_server import share_with_tenants
 from app.config import ConfigError, Settings
 from app.db import embedded, pool, session
+from app.db.direct import driver
 from app.db.migrate import migrate
 from app.db.pool import ShareTaken
 from app.db.session import Database
@@ -349,4 +350,26 @@ def test_what_passes_by_itself_is_busy_by_its_code(error: Exception) -> None:
 
 @pytest.mark.parametrize("error", [PoolTimeoutError("x"), ShareTaken("x"), ConnectionRefusedError("x"), TimeoutError()])
 def test_what_passes_by_itself_is_busy_by_its_kind(error: Exception) -> None:
+    assert isinstance(as_refusal(error), Busy)
+
+
+@pytest.mark.parametrize("waits_s", [0, 0.1], ids=["unheard", "heard"])
+@pytest.mark.parametrize("statement", ["SELECT 1", "SELECT set_config('muster.seen', $1, true)"])
+async def test_a_server_that_left_before_a_direct_statement_is_503(
+    parts: Parts, urls: DatabaseUrls, statement: str, waits_s: float
+) -> None:
+    """The driver has errors of its own for it."""
+    given = ["yes"] if "$1" in statement else []
+    with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)) as met:  # noqa: PT012 - the transaction's own end is part of it
+        async with parts.database.transaction() as db:
+            await driver(db).fetch(statement, *given)
+            kill_others(urls)
+            await asyncio.sleep(waits_s)
+            await driver(db).fetch(statement, *given)
+    assert isinstance(as_refusal(met.value), Busy)
+
+
+def test_the_driver_s_own_error_for_a_server_that_left_is_503() -> None:
+    """As it came of a direct statement while a server was killed. SQLAlchemy's statements have it as a cause."""
+    error = asyncpg.InternalClientError("cannot switch to state 12; another operation (2) is in progress")
     assert isinstance(as_refusal(error), Busy)

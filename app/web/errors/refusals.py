@@ -3,6 +3,7 @@
 from typing import Any
 
 import structlog
+from asyncpg import InternalClientError
 from litestar import Request
 from litestar.exceptions import HTTPException
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -143,7 +144,9 @@ def _sqlstate(error: Exception) -> str:
 
 
 def _lost(error: Exception) -> bool:
-    if isinstance(error, (OperationalError, InterfaceError, ConnectionError)):
+    # The driver's own error comes from a statement that goes directly to it: the server ended the connection, and the driver had no
+    # statement to match that message with (app.db.pool.note_failure does the same for other statements).
+    if isinstance(error, (OperationalError, InterfaceError, ConnectionError, InternalClientError)):
         return True
     return isinstance(error, DBAPIError) and error.connection_invalidated
 
