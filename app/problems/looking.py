@@ -26,7 +26,7 @@ from app.problems.models import Problem, ProblemSweep
 from app.problems.transitions import KnownProblem, merge
 
 JOB = jobs.LOOK
-# The next look is so late at the latest: in a workspace where time may open a problem, such as one with a time clock, and in others.
+# The next look is IDLE_EVERY after the last one at the latest, and so much earlier that time opens no problem within WATCHED_EVERY of it.
 WATCHED_EVERY, IDLE_EVERY = timedelta(minutes=15), timedelta(hours=1)
 # When another transaction has the lock of the workspace's problems, the look comes a little later.
 AGAIN_AFTER = timedelta(seconds=3)
@@ -184,11 +184,12 @@ def _judged(rows: Iterable[Any], now: datetime) -> tuple[list[Finding], list[Kno
 
 
 def opens_at(rows: Iterable[Any], now: datetime) -> datetime:
-    """The earliest instant at which time alone can make a problem of a fact that is no problem now."""
+    """Before it, time alone makes no problem of a fact that is none now. At most IDLE_EVERY from now, and that by steps of WATCHED_EVERY:
+    `now` when a problem opens within the first of them."""
     silent = [row for row in rows if row.found_kind is not None and not _detected(row, now)]
-    if not silent:
-        return now + IDLE_EVERY
-    return now if any(_detected(row, now + WATCHED_EVERY) for row in silent) else now + WATCHED_EVERY
+    steps = (now + number * WATCHED_EVERY for number in range(1, IDLE_EVERY // WATCHED_EVERY + 1))
+    opening = next((step for step in steps if any(_detected(row, step) for row in silent)), None)
+    return now + IDLE_EVERY if opening is None else opening - WATCHED_EVERY
 
 
 def _detected(row: Any, now: datetime) -> Finding | None:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, exists, func, insert, select, update
 
 from app import wiring
 from app.accounts.audit import SYSTEM
@@ -26,7 +26,8 @@ from app.db.migrate import migrate
 from app.db.session import Database
 from app.jobs import CHANNEL, LOOK
 from app.parts import Parts, make_parts
-from app.problems import looking
+from app.problems import sweeps
+from app.problems.models import Problem, ProblemSweep
 from tests.benchmarks.arena import settings_in
 from tests.benchmarks.bench_beside import a_worker_is_there, until, worker
 from tests.clock.mirrored import connect, employ, mirror_person, punch
@@ -76,12 +77,24 @@ async def looks(parts: Parts, tenants: int) -> bool:
         each_ms = [
             1000 * (after - before) / made for before, after in zip(worked, _worked_s(working, server), strict=True)
         ]
-    wanted = MANY / looking.WATCHED_EVERY.total_seconds()
+    wanted = MANY / await pause_s(parts, keys)
     print(
         f"looks for problems: {rate:.1f} a second by one worker in {tenants} tenants; {MANY} tenants ask for {wanted:.1f}."
         f" Processor time of a look: {each_ms[0]:.1f} ms of the worker, {each_ms[1]:.1f} ms of the server"
     )
     return rate < wanted
+
+
+async def pause_s(parts: Parts, keys: list[str]) -> float:
+    """Seconds from one look to the next where nothing happens, on average."""
+    pauses = []
+    for key in keys:
+        async with parts.database.transaction(key) as db:
+            stands = await db.scalar(select(exists().where(Problem.stands)))
+            pause = func.extract("epoch", ProblemSweep.opens_at - ProblemSweep.looked_at)
+            until = sweeps.EVERY if stands else timedelta(seconds=float(await db.scalar(select(pause))))
+            pauses.append(max(until, sweeps.EVERY).total_seconds())
+    return sum(pauses) / len(pauses)
 
 
 def _worked_s(working: psutil.Process, server: psutil.Process) -> tuple[float, float]:

@@ -60,6 +60,8 @@ async def bring_about(database: Database, workspace: str, there: str) -> None:
     async with database.transaction(workspace) as db:
         if there != QUIET:
             await connect(db, updated_at=now - timedelta(minutes=50) if there == "connection soon" else now)
+        if there == "all well":
+            await db.execute(insert(Setting).values(name="sync_interval_minutes", value=0))
         if there in ("terminal soon", "terminal at once"):
             left = timedelta(minutes=20 if there == "terminal soon" else 3)
             await db.execute(insert(Setting).values(name="silence_hours", value=48))
@@ -78,10 +80,12 @@ async def bring_about(database: Database, workspace: str, there: str) -> None:
         ("globex", QUIET, 59, False),
         ("globex", QUIET, 61, True),
         ("globex", "connection", 4, False),
-        ("globex", "connection", 14, False),
-        ("globex", "connection", 16, True),
         # Its first run will be overdue after an hour.
+        ("globex", "connection", 44, False),
+        ("globex", "connection", 46, True),
         ("globex", "connection soon", 6, True),
+        ("globex", "all well", 59, False),
+        ("globex", "all well", 61, True),
         ("globex", "terminal soon", 14, False),
         ("globex", "terminal soon", 16, True),
         ("globex", "terminal at once", 6, True),
