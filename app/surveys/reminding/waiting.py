@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import audit
+from app.accounts import audit, schedule_looks
 from app.accounts.audit import Actor
 from app.accounts.models import User
 from app.db.session import workspace_of
@@ -141,7 +141,8 @@ async def _add(
     *,
     due_at: datetime,
 ) -> int:
-    """One statement adds all of them."""
+    """One statement adds all of them; the schedule looks soon, so that they leave soon."""
+    schedule_looks.look_soon(db, workspace_of(db))
     columns = ("survey_id", "version", "user_id", "turn", "asked_by", "due_at")
     rows = people.with_only_columns(
         literal(stored.id), literal(stored.version), User.id, turn, literal(actor.name), literal(due_at)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from app.accounts import policies
-from app.accounts.models import Job, User
+from app.accounts import policies, schedule_looks
+from app.accounts.models import Job, User, WorkspaceLook
 from app.config import Settings
 from app.errors import Conflict
 from app.jobs import Claim
@@ -83,6 +83,17 @@ async def test_everybody_who_has_not_answered_gets_one_mail(parts: Parts, mailbo
     assert sorted(str(one["To"]) for one in mailbox.messages) == others
     assert mailbox.subjects == ["Reminder: Lunch"] * len(others)
     assert "/me/questions" in text_of(mailbox.messages[0])
+
+
+async def test_the_schedule_looks_soon_after_somebody_was_reminded(parts: Parts) -> None:
+    stored = await asked(parts)
+    later = datetime.now(UTC) + timedelta(minutes=4)
+    async with parts.database.shared_transaction() as db:
+        await schedule_looks.add_missing(db)
+        await db.execute(update(WorkspaceLook).values(next_at=later))
+    await remind(parts, stored)
+    async with parts.database.shared_transaction() as db:
+        assert await db.scalar(select(WorkspaceLook.next_at).where(WorkspaceLook.workspace == "main")) < later
 
 
 async def test_a_person_is_reminded_twice_at_most(parts: Parts, mailbox: Mailbox) -> None:
