@@ -113,10 +113,15 @@ document.body.addEventListener("htmx:afterSettle", (event) => {
 
 // An act that is agreed to in the dialog opens the page again: the focus goes to the row after those acted on.
 const KEPT = "muster:row";
+// After an act on a whole filter no row is known to be next.
+function atTheFirst() {
+  const list = document.querySelector("form[data-bulk].is-whole")?.closest(".list").id;
+  return list ? { list, urls: [], at: 0, page: location.pathname } : null;
+}
 function afterThese() {
   const ticked = [...document.querySelectorAll(`${ROW}.is-selected`)].filter(linkOf);
   const here = place ?? (ticked.length ? placeOf(ticked.at(-1)) : null);
-  if (!here) return null;
+  if (!here) return atTheFirst();
   const gone = new Set(place ? [place.urls[place.at]] : ticked.map((row) => addressOf(linkOf(row))));
   const stays = (url) => !gone.has(url);
   return { list: here.list, urls: here.urls.filter(stays), at: here.urls.slice(0, here.at).filter(stays).length, page: location.pathname };

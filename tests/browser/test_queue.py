@@ -290,6 +290,7 @@ def test_last_week_s_records_of_a_department_are_approved_in_five_clicks(page_of
         expect(page.locator(".chip")).to_have_count(chips)
     expect(page.locator("#flashes")).to_contain_text("approved")
     assert len(clicks) == 5
+    expect(page.locator(".list tr:focus")).to_have_count(1)
     expect(bar).to_contain_text("in this filter:")
     expect(bar.get_by_role("button", name="Delete")).to_be_hidden()
     assert "period=last-week" in page.url
