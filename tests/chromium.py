@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
@@ -72,17 +73,24 @@ def _is_complaint(message: ConsoleMessage) -> bool:
     return message.type == "error" and not _REFUSAL.search(message.text) and not _REPLACED.search(message.text)
 
 
-def violations(page: Page, rules: list[str] | None = None, apart_from: Sequence[str] = ()) -> list[str]:
-    """What axe-core finds on the page as it is now: by all of WCAG 2.2 AA and good practice, or by some of its rules; not
-    within what the selectors `apart_from` choose."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(_axe())  # through the debugger, which the page's policy does not bind
+def violations(
+    page: Page, rules: list[str] | None = None, apart_from: Sequence[str] = (), without: Sequence[str] = ()
+) -> list[str]:
+    """What axe-core finds on the page as it is now: by all of WCAG 2.2 AA and good practice but the rules `without`, or by some of its
+    rules; not within what the selectors `apart_from` choose."""
+    bring_axe(page)
     only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": RULES}
     # It would fetch every style sheet once more, for the one rule on screens that may not be turned.
-    options = {"runOnly": only, "resultTypes": ["violations"], "preload": False}
+    options: dict[str, Any] = {"runOnly": only, "resultTypes": ["violations"], "preload": False}
+    options["rules"] = {one: {"enabled": False} for one in without}
     where = {"exclude": [[one] for one in apart_from]}
     found = page.evaluate("given => axe.run(...given)", [where, options])["violations"]
     return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
+
+
+def bring_axe(page: Page) -> None:
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(_axe())  # through the debugger, which the page's policy does not bind
 
 
 def settle(page: Page, theme: str) -> None:

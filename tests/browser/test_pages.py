@@ -1,22 +1,31 @@
 """Every page of the portal, as people meet it: usable with assistive technology, nothing sticks out, the console is silent."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page
 
 from app.main import build_site
-from tests.browser.conftest import DESK, Portal, SignedIn, submit_sign_in
-from tests.browser.looking import turn_dark, turn_light, violations_apart_from_shell
+from tests.browser.colours import Known
+from tests.browser.conftest import Portal, SignedIn, submit_sign_in
+from tests.browser.each_look import (
+    LONG,
+    NEXT_FRAME,
+    PHONE,
+    SHORTEN,
+    SLIDES,
+    WITHOUT_SHADOWS,
+    looked_at,
+    looked_at_whole,
+)
+from tests.browser.looking import turn_dark, violations_apart_from_shell
 from tests.browser.seldom import seldom
 from tests.browser.walking import walk
-from tests.chromium import COLOURS, CONTRAST, SIZES, sticks_out, violations
+from tests.chromium import COLOURS, sticks_out, violations
 
-PHONE = {"width": 360, "height": 760}
 LAPTOP = {"width": 1280, "height": 800}
-WIDE = {"width": 1920, "height": 1080}
 # Answers that are not looked at as a page: parts of one, pictures, streams, programs' addresses.
 _PARTS = re.compile(
     r"^/(api|v1|health|metrics|ping|static)\b|/(options|hosts|photo|icon|schedule|live|now|rejudging)\b|/view/[^/]+/people$"
@@ -46,30 +55,8 @@ _NEEDS_MORE = (
     # test_survey_prompt looks at the same card and page; here no survey asks an administrator
     "/me/questions/{uid:str}",
 )
-# Rows are alike: some of them are enough to look at, and hundreds take seconds.
-_SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+7)')) row.remove()"
-# The shadows at the edges of a table are gradients, before which axe-core measures no contrast. Between them lies this paper.
-_WITHOUT_SHADOWS = (
-    "for (const one of document.querySelectorAll('.table-scroll')) one.style.background = 'var(--m-paper)'"
-)
-# What is wider than its frame is scrolled in there: the page itself does not show it.
-_SLIDES = """[...document.querySelectorAll('main *')].filter(one =>
-  one.clientWidth && one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX)
-).map(one => one.getAttribute('aria-label') ?? one.className ?? one.tagName).join('; ')"""
-# What has a scroll bar beside it for a pixel or two.
-_SLIVERS = """[...document.querySelectorAll('main *')].filter(one => {
-  const beyond = one.scrollHeight - one.clientHeight;
-  return one.clientHeight && beyond > 0 && beyond < 3 && one.offsetWidth - one.clientWidth > 5
-    && /auto|scroll/.test(getComputedStyle(one).overflowY);
-}).map(one => one.getAttribute('aria-label') ?? one.className ?? one.tagName).join('; ')"""
-_SCRIPTLESS = "document.documentElement.classList.toggle('js')"
-# The tables of charts are folded away: a person opens them.
-_UNFOLD = "for (const one of document.querySelectorAll('details.chart-table')) one.open = true"
 # A list whose rows had to become cards since its table is too wide.
 _GIVES_WAY = "document.querySelector('.list .table-scroll.is-narrow') !== null"
-# From the phone to the laptop: below, at and above each width at which pages change their shape.
-_WIDTHS = (320, PHONE["width"], 577, 768, 992, 1280)
-_LOOKED_AT = (320, PHONE["width"], 768)
 # A choice of a row as wide as its longest word would have it, beside what it has.
 _CUT = """[...document.querySelectorAll('.list tbody select')].filter(one => {
   const given = one.offsetWidth;
@@ -79,10 +66,6 @@ _CUT = """[...document.querySelectorAll('.list tbody select')].filter(one => {
   one.removeAttribute('style');
   return wanted > given;
 }).map(one => one.name)"""
-_LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
-_LENGTHEN = (
-    f"for (const one of document.querySelectorAll('.list [data-title] a:not(:has(time))')) one.textContent = '{_LONG}'"
-)
 # What people and servers name at will, in the lists that a laptop shows whole beside the menu.
 _NAMES = {
     "/attendance": ("Person",),
@@ -95,11 +78,10 @@ _NAMES = {
     "/surveys/responses": ("Who", "Survey", "Answers"),
     "/people": ("Name", "ID number", "Department", "Position"),
 }
-_NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _LENGTHEN_CELLS = f"""names => {{
   const heads = [...document.querySelectorAll('.list thead th')].map(head => head.innerText.trim());
   const cells = names.map(name => document.querySelector(`.list tbody td:nth-child(${{heads.indexOf(name) + 1}})`)).filter(Boolean);
-  for (const cell of cells) (cell.querySelector('a, span') ?? cell).textContent = '{_LONG}';
+  for (const cell of cells) (cell.querySelector('a, span') ?? cell).textContent = '{LONG}';
   return cells.length;
 }}"""
 # The page of a menu in other states than those it opens with.
@@ -117,7 +99,7 @@ def rare(portal: Portal) -> Iterator[list[str]]:
 def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_and_fits_each_width(
     page_of: SignedIn, rare: list[str]
 ) -> None:
-    page, faults, seen = page_of("alice", color_scheme="light"), [], []
+    page, faults, seen, known = page_of("alice", color_scheme="light"), [], [], Known()
     page.goto("/surveys/list")
     survey = page.locator("a[href*='/surveys/view/']").first.get_attribute("href")
     for address in walk(
@@ -132,83 +114,18 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
         f"{survey}/versions",
         *rare,
     ):
-        look = violations_apart_from_shell if seen else violations
-        page.evaluate(_SHORTEN)
-        page.evaluate(_WITHOUT_SHADOWS)
-        faults += [f"{address}: {fault}" for fault in _at_a_desk(page, look)]
-        faults += [f"{address} in the dark: {fault}" for fault in _in_the_dark(page, look)]
-        faults += [f"{address} in forced colours: {fault}" for fault in _in_forced_colours(page, look)]
-        faults += [f"{address}: {fault}" for fault in _at_each_width(page, look)]
-        _as_before(page)
+        page.evaluate(SHORTEN)
+        page.evaluate(WITHOUT_SHADOWS)
+        faults += [f"{address}: {fault}" for fault in (looked_at(page, known) if seen else looked_at_whole(page))]
         seen.append(urlsplit(address).path)
     page.goto(_OTHER_STATES)
-    page.evaluate(_SHORTEN)
-    page.evaluate(_WITHOUT_SHADOWS)
-    faults += [f"{_OTHER_STATES} in the dark: {fault}" for fault in _in_the_dark(page, violations_apart_from_shell)]
+    page.evaluate(SHORTEN)
+    page.evaluate(WITHOUT_SHADOWS)
+    turn_dark(page)
+    faults += [f"{_OTHER_STATES} in the dark: {fault}" for fault in violations_apart_from_shell(page, COLOURS)]
     assert faults == []
     missing = [route for route, pattern in _pages() if not any(pattern.fullmatch(path) for path in seen)]
     assert missing == [], "no link led there"
-
-
-def test_the_words_of_lists_have_enough_contrast(page_of: SignedIn) -> None:
-    page, faults = page_of("alice", color_scheme="light"), []
-    for address in _NAMES:
-        page.goto(address)
-        page.evaluate(_SHORTEN)
-        page.evaluate(_WITHOUT_SHADOWS)
-        faults += [f"{address}: {fault}" for fault in violations(page, CONTRAST)]
-        turn_dark(page)
-        faults += [f"{address} in the dark: {fault}" for fault in violations(page, CONTRAST)]
-        turn_light(page)
-    assert faults == []
-    page.evaluate("document.querySelector('#people tbody td:nth-child(3)').style.color = '#ccc'")
-    assert violations(page, CONTRAST) != []
-
-
-Look = Callable[..., list[str]]
-
-
-def _at_a_desk(page: Page, look: Look) -> Iterator[str]:
-    yield from look(page)
-    page.evaluate(_UNFOLD)
-    if slid := page.evaluate(_SLIDES):
-        yield f"wider than its place at {DESK['width']} px: {slid}"
-    for how in ("with", "without"):
-        if slid := page.evaluate(_SLIVERS):
-            yield f"a scroll bar for a pixel, {how} script: {slid}"
-        page.evaluate(_SCRIPTLESS)
-
-
-def _in_the_dark(page: Page, look: Look) -> list[str]:
-    """As it stands: what a theme changes are colours."""
-    turn_dark(page)
-    return look(page, COLOURS)
-
-
-def _in_forced_colours(page: Page, look: Look) -> list[str]:
-    """In those of a dark system, which differ most from the colours of the sheets."""
-    page.emulate_media(forced_colors="active")
-    found = look(page, COLOURS)
-    page.emulate_media(forced_colors="none")
-    turn_light(page)
-    return found
-
-
-def _at_each_width(page: Page, look: Look) -> Iterator[str]:
-    page.evaluate(_LENGTHEN)
-    for width in (WIDE["width"], *_WIDTHS):
-        page.set_viewport_size({"width": width, "height": PHONE["height"]})
-        if sticks_out(page):
-            yield f"wider than {width} px"
-        page.evaluate(_NEXT_FRAME)
-        if slid := page.evaluate(_SLIDES):
-            yield f"wider than its place at {width} px: {slid}"
-        if width in _LOOKED_AT:
-            yield from (f"at {width} px: {fault}" for fault in look(page, SIZES))
-
-
-def _as_before(page: Page) -> None:
-    page.set_viewport_size(DESK)  # type: ignore[arg-type]
 
 
 def _pages() -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -221,14 +138,14 @@ def test_a_laptop_shows_every_column_of_the_lists_however_long_a_word_is(page_of
     page, faults = page_of("alice", viewport=LAPTOP), []
     for address, cells in _NAMES.items():
         page.goto(address)
-        page.evaluate(_SHORTEN)
-        if page.evaluate(_SLIDES) or page.evaluate(_GIVES_WAY):
+        page.evaluate(SHORTEN)
+        if page.evaluate(SLIDES) or page.evaluate(_GIVES_WAY):
             faults.append(f"{address} is wider than its place")
         faults += [f"{address} cuts the words of {name}" for name in dict.fromkeys(page.evaluate(_CUT))]
         if page.evaluate(_LENGTHEN_CELLS, list(cells)) < len(cells):
             faults.append(f"{address} lacks one of {cells}")
-        page.evaluate(_NEXT_FRAME)
-        if page.evaluate(_SLIDES) or page.evaluate(_GIVES_WAY):
+        page.evaluate(NEXT_FRAME)
+        if page.evaluate(SLIDES) or page.evaluate(_GIVES_WAY):
             faults.append(f"{address} is widened by a long word")
     assert faults == []
 
