@@ -6,14 +6,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import event, func, insert, select, update
+from saq.queue.postgres import PostgresQueue
+from sqlalchemy import event, func, insert, select, text, update
 
 from app.accounts import policies, schedule_looks, tenants
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Tenant, WorkspaceLook
 from app.db.session import Database
+from app.pace import PACE
 from app.parts import Parts
+from workers import settings
 from workers.schedule import TickLimits, schedule
+from workers.slots import Slots
 
 SHORT = TickLimits(lasts_s=0.3, look_s=0.2, at_once=5)
 
@@ -190,3 +194,20 @@ async def test_a_tick_of_five_thousand_tenants_asks_those_that_are_due_and_no_ot
     assert await schedule(parts, [asked]) == 2
     assert sorted(asked.noted) == ["t0007", "t4999"]
     assert len(transactions) <= 5
+
+
+async def test_the_cron_of_a_worker_of_another_version_does_not_block_that_of_this_one(parts: Parts) -> None:
+    """It stays queued when that worker stops, and the new one has another queue."""
+    pool = settings._pool(parts.database, 1)
+    await pool.open(wait=True)
+    try:
+        for name in ("muster_before", settings.QUEUE):
+            queue = PostgresQueue(pool=pool, name=name)
+            await settings._make_tables(parts.database, queue)
+            await settings._worker(parts, queue, 1, {}, PACE, slots=Slots(1)).schedule()
+            async with parts.database.shared_transaction() as db:
+                assert (
+                    await db.scalar(text("SELECT count(*) FROM saq.saq_jobs WHERE queue = :name"), {"name": name}) == 1
+                )
+    finally:
+        await pool.close()
