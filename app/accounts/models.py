@@ -259,6 +259,7 @@ class Job(Base):
         Index(None, "workspace", "name", "id"),
         Index("jobs_failed", "workspace", "id", postgresql_where=text("status = 'failed'")),
         Index("jobs_done_keys", "workspace", "key", "id", postgresql_where=text("status = 'done'")),
+        Index("jobs_done_names", "workspace", "name", "finished_at", postgresql_where=text("status = 'done'")),
         Index("jobs_over", "finished_at", postgresql_where=text("status IN ('done', 'failed')")),
         # Kept for a day only.
         Index("jobs_sweeps", "finished_at", postgresql_where=text("name = 'problems_sweep'")),

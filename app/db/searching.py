@@ -16,6 +16,11 @@ def contains(*columns: SQLColumnExpression[Any]) -> Callable[[str], ColumnElemen
     return where
 
 
+def begins(column: SQLColumnExpression[Any], start: str) -> ColumnElement[bool]:
+    """The text begins so, in the same letters. `%` and `_` have no special meaning."""
+    return column.like(_literally(start) + "%", escape="\\")
+
+
 def words_in(words: Iterable[str], *columns: SQLColumnExpression[Any]) -> ColumnElement[int]:
     """How many of the words occur in one of the columns, in upper or lower case."""
     counted: ColumnElement[int] = literal(0)
@@ -25,5 +30,9 @@ def words_in(words: Iterable[str], *columns: SQLColumnExpression[Any]) -> Column
 
 
 def _occurs(word: str, columns: Sequence[Any]) -> ColumnElement[bool]:
-    pattern = "%" + re.sub(r"([\\%_])", r"\\\1", word) + "%"
+    pattern = f"%{_literally(word)}%"
     return or_(*(one.ilike(pattern, escape="\\") for one in columns))
+
+
+def _literally(word: str) -> str:
+    return re.sub(r"([\\%_])", r"\\\1", word)

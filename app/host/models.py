@@ -69,6 +69,7 @@ class AttendanceRecord(Base):
         Index(None, "updated_at"),
         # Counted from the index alone.
         Index("attendance_records_live", "workday", "id", postgresql_where=text("deleted_at IS NULL")),
+        Index("attendance_records_person", "employee_id", "workday", "id", postgresql_where=text("deleted_at IS NULL")),
         # Only the few that people look for.
         Index("attendance_records_status", "status", "workday", "id", postgresql_where=_live("status <> 'approved'")),
         Index("attendance_records_source", "workday", "id", postgresql_where=_live("source <> 'clock'")),

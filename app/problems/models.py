@@ -30,7 +30,13 @@ class Problem(Base):
         Index("problems_open", "kind", "id", postgresql_where=_OPEN),
         Index("problems_open_ids", "id", postgresql_where=_OPEN),
         Index("problems_assigned", "assigned_to", "id", postgresql_where=text("assigned_to IS NOT NULL")),
-        Index("problems_closed", "closed_at", postgresql_where=text("closed_at IS NOT NULL")),
+        # In the order of their list.
+        Index(
+            "problems_closed_order",
+            text("closed_at DESC NULLS LAST"),
+            text("id DESC"),
+            postgresql_where=text("closed_at IS NOT NULL"),
+        ),
         Index("problems_changed", "updated_at", "id"),
         # Groups, their sums and their first rows come from it alone.
         Index(

@@ -20,6 +20,7 @@ from app.webhooks.payloads import Told
 
 # Facts of one transaction of the gathering. Changes of a webhook wait for it.
 SLICE = 500
+ID_START = "msg_"
 _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended('webhooks:' || :workspace, 0))")
 _TAKE = """
 DELETE FROM webhook_facts WHERE id IN (SELECT id FROM webhook_facts WHERE due_at <= now() ORDER BY due_at, id LIMIT $1)
@@ -151,7 +152,7 @@ def row_of(endpoint_id: int, told: Told) -> dict[str, Any]:
     """A new event, due at once."""
     return {
         "endpoint_id": endpoint_id,
-        "message_id": f"msg_{uuid.uuid4().hex}",
+        "message_id": f"{ID_START}{uuid.uuid4().hex}",
         "type": told.type,
         "ids": list(told.ids),
         "number": told.number,

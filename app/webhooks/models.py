@@ -79,6 +79,8 @@ class WebhookEvent(Base):
         Index("webhook_events_ended", "ended_at", postgresql_where=text("ended_at IS NOT NULL")),
         Index(None, "endpoint_id", "id"),
         Index("webhook_events_type", "type", "id"),
+        # By how the id begins.
+        Index("webhook_events_message", "message_id", postgresql_ops={"message_id": "text_pattern_ops"}),
     )
 
     id: Mapped[Id]

@@ -13,6 +13,7 @@ from app.clock.punches import settled, week_counts
 from app.clock.punches.day_counts import NOT_JUDGED, count_by_day, has_code, has_outcome
 from app.db.among import among
 from app.db.located import Counted, is_dense
+from app.db.plans import plan_each
 from app.db.rows import plain
 from app.host.models import Employee
 
@@ -77,7 +78,6 @@ PUNCHES = (
 NEWEST_FIRST = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
 Order = Sequence[Any]
 T = TypeVar("T")
-_PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
 # Every row is stamped with the start of the transaction that writes it. One that has only read so far may write yet.
 FEW = 20_000
 _AROUND = text(
@@ -234,7 +234,7 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     Afterwards PostgreSQL plans each statement of this transaction for its own values: a common plan for one code and
     for five hundred, or for a rare and a frequent outcome, suits neither.
     """
-    await db.execute(_PLAN_EACH)
+    await plan_each(db)
     either = replace(wanted, settled=None, open_of=())
     if either.countable and (wanted.settled is False or (wanted.open_of and wanted.settled is None)):
         of = None if wanted.settled is False else (*wanted.open_of, NOT_JUDGED)

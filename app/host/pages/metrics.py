@@ -26,7 +26,7 @@ from prometheus_client import (
     generate_latest,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
-from sqlalchemy import Boolean, ColumnElement, Float, cast, func, literal_column, select
+from sqlalchemy import Boolean, ColumnElement, Float, cast, func, literal_column, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.pool import QueuePool
 
@@ -151,9 +151,9 @@ async def _measured(db: AsyncSession) -> CollectorRegistry:
     """What the database says at this moment."""
     registry = CollectorRegistry()
     gauges: dict[str, Gauge] = {}
-    for name, text, labels, value in [*await _jobs(db), *await _done(db), *await _problems(db)]:
+    for name, said, labels, value in [*await _jobs(db), *await _done(db), *await _problems(db)]:
         if name not in gauges:
-            gauges[name] = Gauge(name, text, sorted(labels), registry=registry)
+            gauges[name] = Gauge(name, said, sorted(labels), registry=registry)
         gauge = gauges[name].labels(**labels) if labels else gauges[name]
         gauge.set(value)
     return registry
@@ -181,24 +181,36 @@ async def _jobs(db: AsyncSession) -> list[Measure]:
     ]
 
 
+# One look into an index for each kind of work of a workspace, however many jobs there were.
+_DONE = text(
+    """
+    WITH RECURSIVE kinds AS (
+        (SELECT workspace, name FROM jobs WHERE status = 'done' ORDER BY workspace, name LIMIT 1)
+        UNION ALL
+        SELECT following.workspace, following.name FROM kinds CROSS JOIN LATERAL (
+            SELECT workspace, name FROM jobs j WHERE status = 'done' AND (j.workspace, j.name) > (kinds.workspace, kinds.name)
+            ORDER BY workspace, name LIMIT 1) AS following
+    )
+    SELECT name, extract(epoch FROM now() - min(latest.at))::float8 AS age FROM kinds CROSS JOIN LATERAL (
+        SELECT max(finished_at) AS at FROM jobs j
+        WHERE status = 'done' AND j.workspace = kinds.workspace AND j.name = kinds.name) AS latest
+    WHERE latest.at IS NOT NULL GROUP BY name
+    """
+)
+
+
 async def _done(db: AsyncSession) -> list[Measure]:
     """For each kind of work: how long ago it last succeeded, in the workspace where that is longest ago. So a stuck
     sync of any workspace shows."""
-    latest = select(Job.name, func.max(Job.finished_at).label("at")).where(
-        Job.status == "done", Job.finished_at.is_not(None)
-    )
-    each = latest.group_by(Job.workspace, Job.name).subquery()
-    age = cast(func.extract("epoch", func.now() - func.min(each.c.at)), Float)
-    text = "Seconds since the kind of job last succeeded, in the workspace where that is longest ago."
-    rows = await db.execute(select(each.c.name, age.label("age")).group_by(each.c.name))
-    return [("muster_job_done_age_seconds", text, {"job": row.name}, row.age) for row in rows]
+    said = "Seconds since the kind of job last succeeded, in the workspace where that is longest ago."
+    return [("muster_job_done_age_seconds", said, {"job": row.name}, row.age) for row in await db.execute(_DONE)]
 
 
 async def _problems(db: AsyncSession) -> list[Measure]:
     """From the stored counts: a kind without a single problem so far has none."""
     found = await counting.open_everywhere(db)
-    text = "Open problems of all workspaces."
-    return [("muster_problems_open", text, {"kind": kind}, found.get(kind, 0)) for kind in sorted({*kinds(), *found})]
+    said = "Open problems of all workspaces."
+    return [("muster_problems_open", said, {"kind": kind}, found.get(kind, 0)) for kind in sorted({*kinds(), *found})]
 
 
 ROUTES = [metrics]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.plans import plan_each
 from app.surveys.models import WHOLE
 from app.surveys.results import kept_numbers, number_counts, tallies
 from app.surveys.results.breakdowns import Results, results
@@ -15,6 +16,7 @@ from app.surveys.results.tally_rows import ASKED
 
 async def read(db: AsyncSession, *, scope: TallyScope, questions: Sequence[AskedQuestion]) -> Results:
     """Numbers are counted apart: with number questions, there are some statements more. `scope` names the version."""
+    await plan_each(db)
     numbers, version = number_counts.asked_for(questions), scope.version or 0
     others = [one.key for one in questions if one.key not in numbers]
     figures = [tuple(row) for row in await db.execute(tallies.figures(scope, others))]

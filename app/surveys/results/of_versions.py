@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.plans import plan_each
 from app.surveys.results import anonymous, kept_numbers, number_counts, tallies
 from app.surveys.results.breakdowns import Breakdown, Spread, breakdown, spread_out
 from app.surveys.results.figures import AskedQuestion
@@ -39,6 +40,7 @@ async def read(
     db: AsyncSession, survey: Any, versions: Sequence[int], questions: Sequence[AskedQuestion]
 ) -> ChoicesByVersion:
     """For any survey, a row of `surveys`."""
+    await plan_each(db)
     found: dict[AskedIn, dict[str, int]] = defaultdict(dict)
     numbers, kept = number_counts.asked_for(questions), NO_NUMBERS
     counted: Mapping[AskedIn, NumberCount]

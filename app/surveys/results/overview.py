@@ -12,6 +12,7 @@ from sqlalchemy import and_, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.days import utc_day
+from app.db.plans import plan_each
 from app.surveys.models import Response, Survey, Wording
 from app.surveys.results import tallies
 from app.surveys.results.figures import Counters, counters
@@ -86,6 +87,7 @@ async def read(db: AsyncSession, now: datetime) -> Overview:
     running.sort(key=lambda one: (bool(one.stage), -one.counters.responses, one.survey.title.casefold()))
     required = sum(one.survey.enforcement == "required" for one in running)
     together = counters([_figure(row) for row in rows if row.outcome], asked=ASKED)
+    await plan_each(db)
     days, by_day = await _days(db, utc_day(now))
     known = [day for day in (await _since(db), min(by_day, default=None)) if day]
     return Overview(statuses, required, together, running, days, by_day, min(known, default=None))

@@ -27,7 +27,6 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
-    text,
     true,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, aggregate_order_by
@@ -37,6 +36,7 @@ from app.accounts.models import Tenant, User
 from app.db.among import among
 from app.db.days import on_days
 from app.db.located import Counted, is_dense
+from app.db.plans import plan_each
 from app.db.session import workspace_of
 from app.errors import NotFound
 from app.surveys.authoring import audience
@@ -50,7 +50,6 @@ from app.surveys.results.tallies import WITHDRAWN, TallyScope
 MOST_PEOPLE = 2000
 # Rows of chosen people are counted up to this number, because no stored count has them.
 MOST_COUNTED = 10_000
-_PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
 NEWEST_FIRST = (Response.recorded_at.desc(), Response.number.desc())
 OLDEST_FIRST = (Response.recorded_at, Response.number)
 # The present standing of the response; `recorded_outcome` is what the ledger recorded first.
@@ -160,7 +159,7 @@ async def counted(db: AsyncSession, wanted: LedgerFilter) -> Counted:
     From here on the transaction plans each statement for its values: a general plan for one survey and all surveys, a
     rare outcome and the usual one, would suit neither.
     """
-    await db.execute(_PLAN_EACH)
+    await plan_each(db)
     if wanted.has_tallies:
         days: dict[date, int] = {}
         for day, _, people in await tallies.by_day(db, wanted.scope):
@@ -280,7 +279,7 @@ def questions_as_now() -> ScalarSelect[Any]:
 
 async def latest(db: AsyncSession, wanted: LedgerFilter, *, responses: int, texts: int) -> Sequence[Any]:
     """The newest rows, and the newest ones with a free text whose person was not erased; newest first, each once."""
-    await db.execute(_PLAN_EACH)
+    await plan_each(db)
     condition = wanted.condition()
     newest = select(Response.number).where(condition).order_by(*NEWEST_FIRST).limit(responses)
     written = select(Response.number).where(condition, Response.has_text, not_erased())

@@ -1,5 +1,6 @@
 """`/webhooks/log`: every call to a receiver, with what was sent and what came back; and sending an event again."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -8,9 +9,9 @@ import msgspec
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import BigInteger, ColumnElement, Select, case, literal, not_, select
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, any_, case, func, literal, not_, select
 
-from app.db.searching import contains
+from app.db.searching import begins, contains
 from app.errors import NotFound
 from app.texts import whole
 from app.web import exports, lists
@@ -19,11 +20,13 @@ from app.web.guards import Requires
 from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.pages import done, page
 from app.webhooks import addresses, endpoints
+from app.webhooks.gathering import ID_START
 from app.webhooks.kinds import TEST, TYPES
 from app.webhooks.models import STANDS, WebhookAttempt, WebhookEndpoint, WebhookEvent
 
 MAY = Requires("host.webhooks")
 LATEST = 20
+_ID = re.compile(f"{ID_START}[0-9a-f]*")
 RESULTS = {"delivered": "Arrived", "failed": "Failed"}
 KINDS = {name: one.label for name, one in TYPES.items()} | {TEST: "A test"}
 RESULT: Any = case((WebhookAttempt.delivered, "delivered"), else_="failed")
@@ -59,6 +62,23 @@ def _of_webhook(text: str) -> ColumnElement[bool]:
     return WebhookAttempt.endpoint_id == literal(-1 if number is None else number, BigInteger)
 
 
+def _mentions(text: str) -> ColumnElement[bool]:
+    """Calls for which every word occurs in the address; a word that is an event id, or its beginning, is one of the event. Each is found by
+    an index: a condition on both would look at all calls."""
+    return and_(
+        *(_of_event(word.lower()) if _ID.fullmatch(word.lower()) else _to_address(word) for word in text.split())
+    )
+
+
+def _of_event(start: str) -> ColumnElement[bool]:
+    return begins(WebhookEvent.message_id, start)
+
+
+def _to_address(word: str) -> ColumnElement[bool]:
+    found = select(WebhookEndpoint.id).where(contains(WebhookEndpoint.url)(word)).correlate(None)
+    return WebhookAttempt.endpoint_id == any_(func.array(found.scalar_subquery()))
+
+
 SPEC = ListSpec(
     name="webhook-log",
     label="calls",
@@ -79,9 +99,7 @@ SPEC = ListSpec(
     filters=(
         Filter("result", "Result", _with_result, kind="select", options=RESULTS),
         Filter("type", "Event", lambda value: WebhookEvent.type == value, kind="select", options=KINDS),
-        Filter(
-            "q", "Search", contains(WebhookEndpoint.url, WebhookEvent.message_id), placeholder="Address or event id"
-        ),
+        Filter("q", "Search", _mentions, placeholder="Address or event id"),
         Filter("webhook", "Webhook", _of_webhook, kind="hidden"),
     ),
     empty=Empty("send", "Nothing was sent yet", "Each call to a receiver appears here, and stays for 30 days."),
