@@ -11,7 +11,7 @@ from app.db.session import Database
 from app.surveys.results import of_version, of_versions, overview, queries
 from app.surveys.results.tallies import TallyScope
 from tests.benchmarks.explained import watch
-from tests.clock.mirrored import mirror_person
+from tests.clock.mirrored import connect, mirror_person
 from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
 from tests.test_flat_reads import _PUNCHES, DAYS, FIRST, MANY, blocks_of, responded, settle
@@ -94,6 +94,28 @@ async def test_the_punches_that_wait_for_each_person_are_taken_from_kept_counts(
     assert "–30 of <strong>30</strong>" in page
     # 20,000 wait. Their entries lie close together, so rows tell more than blocks: those of the open week, asked for three times.
     assert sum(_rows_from("clock_transactions_waiting", read.plan) for read in found.reads) < 4 * 7 * MANY // DAYS
+
+
+async def test_the_punches_of_ignored_codes_are_counted_by_week(
+    alice: Browser, database: Database, urls: DatabaseUrls
+) -> None:
+    async with database.transaction() as db:
+        await connect(db)
+        for code in range(30):
+            await mirror_person(db, str(code))
+        await db.execute(text("UPDATE clock_employee_bindings SET state = 'ignored' WHERE emp_code::int < 10"))
+        await db.execute(text(_PUNCHES), {"first": FIRST, "days": DAYS, "many": MANY})
+        await daily_totals.mark_stale(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
+    await daily_totals.roll_up(database, "main")
+    await settle(urls, "clock_transactions", "clock_person_counts", "clock_employees", "clock_employee_bindings")
+    for query, rows in (("ignored=only", MANY // 3), ("ignored=only&q=3", MANY // 30), ("ignored=only&emp_code=12", 0)):
+        with watch(database.engine) as found:
+            page = (await alice.get(f"/clock_transactions?{query}")).text
+        assert f"of <strong>{rows:,}</strong>" in page or (rows == 0 and "No punches" in page), query
+        # Those of a week are counted by day, to find the page in it.
+        assert (
+            sum(_rows_from("clock_transactions_", read.plan) for read in found.reads) < 0.8 * rows or rows < MANY // 3
+        )
 
 
 async def test_the_figures_of_a_survey_are_planned_for_their_values(database: Database) -> None:

@@ -51,9 +51,11 @@ def _late(word: str) -> PunchFilter:
     return PunchFilter(outcomes=(decisions.LATE,), settled=word == "kept")
 
 
+IGNORED_CODES = select(Binding.emp_code).where(Binding.state == BindingState.IGNORED.value)
+
+
 def _ignored(word: str) -> ColumnElement[bool]:
-    codes = select(Binding.emp_code).where(Binding.state == BindingState.IGNORED.value)
-    return Punch.emp_code.in_(codes) if word == "only" else Punch.emp_code.not_in(codes)
+    return Punch.emp_code.in_(IGNORED_CODES) if word == "only" else Punch.emp_code.not_in(IGNORED_CODES)
 
 
 def _gone(word: str) -> ColumnElement[bool]:
@@ -65,7 +67,7 @@ def _record(text: str) -> ColumnElement[bool]:
     return Punch.host_attendance_id == literal(-1 if number is None else number, BigInteger)
 
 
-def matching_codes(text: str) -> Select[Any]:
+def _matching_codes(text: str) -> Select[Any]:
     """Codes of the people whom a search for a name or a code means."""
     return select(ClockEmployee.emp_code).where(means(text))
 
@@ -78,7 +80,7 @@ def means(text: str) -> ColumnElement[bool]:
 # What the value of a filter narrows the list to. A page takes all of them together, since the kept counts know their
 # fields; exports and bulk acts take the condition of each.
 NARROWING: dict[str, Callable[[Any], PunchFilter]] = {
-    "q": lambda text: PunchFilter(other=Punch.emp_code.in_(matching_codes(text))),
+    "q": lambda text: PunchFilter(other=Punch.emp_code.in_(_matching_codes(text))),
     "": lambda days: PunchFilter(days=days),
     "outcome": lambda words: PunchFilter(outcomes=_outcomes(words)),
     "group": _of_groups,
@@ -98,6 +100,9 @@ def _filter(name: str, label: str, **more: Any) -> Filter:
 
 
 SEARCH = _filter("q", "Search", placeholder="Name or code of a person")
+IGNORED = _filter(
+    "ignored", "Ignored codes", kind="select", options={"without": "Without them", "only": "Only these"}, advanced=True
+)
 FILTERS = (
     SEARCH,
     _filter("", "Days", kind="range"),
@@ -128,13 +133,7 @@ FILTERS = (
         options={"open": "Waits for a person", "kept": "Record kept"},
         advanced=True,
     ),
-    _filter(
-        "ignored",
-        "Ignored codes",
-        kind="select",
-        options={"without": "Without them", "only": "Only these"},
-        advanced=True,
-    ),
+    IGNORED,
     _filter(
         "gone",
         "Gone from the server",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, exists, func, literal, select, true
+from sqlalchemy import ColumnElement, Select, String, and_, exists, func, literal, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import punch_label, verify_label
@@ -14,11 +14,12 @@ from app.clock.outcomes import SETTLEABLE, Outcome, outcome_label
 from app.clock.pages.transaction_filters import (
     COUNTED_DAYS,
     FILTERS,
+    IGNORED,
+    IGNORED_CODES,
     NARROWING,
     OUTCOME_OPTIONS,
     SEARCH,
     UNJUDGED,
-    matching_codes,
     means,
 )
 from app.clock.punches import rejudging
@@ -31,7 +32,7 @@ from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
 from app.web.list_page import ListPage, ListQuery
-from app.web.list_spec import BulkAction, Column, Empty, FilterValues, ListSpec, Query, where_any_of
+from app.web.list_spec import BulkAction, Column, Empty, Filter, FilterValues, ListSpec, Query, where_any_of
 
 # More terminals than this are not offered as a choice; the filter takes a serial number then.
 MOST_CHOICES = 300
@@ -145,9 +146,10 @@ _ABLE = {
 
 @dataclass(frozen=True, slots=True)
 class PunchListFrame:
-    """What a request for the list needs to know before it reads a punch; one SELECT. `codes` None: no search. `others`:
-    the codes that it does not mean, where those are fewer. `acting`: the act on punches that is under way. `changes`:
-    the changes of rules and terminals that are (rejudging.awaits)."""
+    """What a request for the list needs to know before it reads a punch; one SELECT. `codes`: those of a search or
+    of ignored people, whose punches are counted by week; None for everybody. `others`: the other codes, where those are
+    fewer. `acting`: the act on punches that is under way. `changes`: the changes of rules and terminals that are
+    (rejudging.awaits)."""
 
     spec: ListSpec
     zone: str
@@ -170,7 +172,8 @@ _COUNTED = select(func.jsonb_object_agg(_BY_OUTCOME.c.outcome, _BY_OUTCOME.c.n))
 async def frame(ctx: Context, query: Query | None = None) -> PunchListFrame:
     """Reads the zone, the display settings, the terminals to choose from and the codes that a search means. `query`:
     the filter, that of the request where none is given."""
-    text = _searched(ctx.request.query_params if query is None else query)
+    asked = ctx.request.query_params if query is None else query
+    meant = _meant(_value_of(SEARCH, asked), only_ignored=_value_of(IGNORED, asked) == "only")
     names = (
         select(func.jsonb_object_agg(Setting.name, Setting.value))
         .where(Setting.name.in_(SHOWN_IF.values()))
@@ -178,7 +181,7 @@ async def frame(ctx: Context, query: Query | None = None) -> PunchListFrame:
     )
     some = select(Device.sn, Device.alias).order_by(Device.sn).limit(MOST_CHOICES + 1).subquery()
     pairs = select(func.jsonb_object_agg(some.c.sn, func.coalesce(some.c.alias, ""))).scalar_subquery()
-    codes, others = _parted(text) if text else (literal(None, String), literal(None, String))
+    codes, others = (literal(None, String), literal(None, String)) if meant is None else _parted(meant)
     zone = select(Connection.timezone).scalar_subquery()
     found = select(
         *(zone, names, pairs, codes, others, long_acts.newest("use", url=SPEC.url), _COUNTED, rejudging.CHANGES),
@@ -200,19 +203,27 @@ async def frame(ctx: Context, query: Query | None = None) -> PunchListFrame:
     return PunchListFrame(spec, row[0] or "UTC", tuple(row[3]), tuple(row[4]) if fewer else None, row[5], row[7])
 
 
-def _parted(text: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
-    """All codes as two arrays: those that the search finds, and the others."""
-    others = select(ClockEmployee.emp_code).where(means(text).is_not(true()))
-    return func.array(matching_codes(text).scalar_subquery()), func.array(others.scalar_subquery())
+def _meant(text: str | None, *, only_ignored: bool) -> ColumnElement[bool] | None:
+    """The people whom the filter means, None for everybody."""
+    conditions = [means(text)] if text else []
+    conditions += [ClockEmployee.emp_code.in_(IGNORED_CODES)] if only_ignored else []
+    return and_(*conditions) if conditions else None
 
 
-def _searched(query: Query) -> str | None:
-    """The text of the search, None when there is none or it can't be read (the list says so)."""
+def _parted(meant: ColumnElement[bool]) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+    """All codes as two arrays: those that are meant, and the others."""
+    codes = select(ClockEmployee.emp_code)
+    others = codes.where(meant.is_not(true()))
+    return func.array(codes.where(meant).scalar_subquery()), func.array(others.scalar_subquery())
+
+
+def _value_of(one: Filter, query: Query) -> str | None:
+    """What the address asks of a filter. None when that is nothing, or can't be read (the list says so)."""
     try:
-        text: str | None = SEARCH.read(query)
+        value: str | None = one.read(query)
     except Invalid:
         return None
-    return text
+    return value
 
 
 def _spec(
@@ -254,12 +265,13 @@ async def load(ctx: Context, framed: PunchListFrame) -> ListPage:
 
 def punch_filter(wanted: ListQuery, codes: tuple[str, ...] | None) -> PunchFilter:
     """What the address asks, as the queries take it; an unreadable filter finds nothing, never more. `codes` are those
-    that the search means."""
+    of the frame."""
     if wanted.errors:
         return PunchFilter(outcomes=())
     narrowed = PunchFilter(emp_codes=codes)
     for name, value in wanted.values.items():
-        if value is not None and name != SEARCH.name:
+        is_in_codes = name == SEARCH.name or (name, value) == (IGNORED.name, "only")
+        if value is not None and not is_in_codes:
             narrowed = narrowed.narrowed(NARROWING[name](value))
     return narrowed
 
