@@ -1,5 +1,6 @@
 """Lists and figures whose pages read kept counts or an index, and not the rows of years: blocks are counted, never seconds."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from app.clock.punches import daily_totals
 from app.db.session import Database
 from app.surveys.results import of_version, of_versions, overview, queries
 from app.surveys.results.tallies import TallyScope
+from app.web import lists
 from tests.benchmarks.explained import watch
 from tests.clock.mirrored import connect, mirror_person
 from tests.cluster import DatabaseUrls
@@ -21,6 +23,11 @@ INSERT INTO problems (kind, subject_type, subject_id, severity, title, facts, si
     updated_at)
 SELECT 'only_one_punch', 'person_day', n::text, 'warning', 'Problem ' || n, '{}', at, at, 'itself', false, at - interval '1 day'
 FROM (SELECT n, now() - (20000 - n) * interval '1 minute' AS at FROM generate_series(1, 20000) AS n) AS made
+"""
+_ENTRIES = """
+INSERT INTO audit_entries (at, workspace, actor_name, act, subject_type, subject_id)
+SELECT timestamptz '2026-01-01 00:00Z' + n * interval '10 minutes', 'main', 'System', 'attendance.import', 'attendance', n::text
+FROM generate_series(0, 19999) AS n
 """
 _DONE = """
 INSERT INTO jobs (workspace, name, key, status, finished_at)
@@ -45,6 +52,25 @@ async def test_closed_problems_are_read_in_their_order(alice: Browser, database:
     assert page.index("Problem 19950") < page.index("Problem 19901")
     # All 20,000 lie in 450 blocks, and 10,001 of them are counted.
     assert blocks_of(found) < 700, found.worst and found.worst.told()
+
+
+async def test_entries_of_some_days_of_the_audit_are_read_without_all_newer_ones(
+    alice: Browser, database: Database, urls: DatabaseUrls
+) -> None:
+    async with database.shared_transaction() as db:
+        await db.execute(text(_ENTRIES))
+    await settle(urls, "audit_entries")
+    with watch(database.engine) as found:
+        page = (await alice.get("/admin/audit?from=2026-01-05&to=2026-01-20")).text
+    assert "1–50 of <strong>2,304</strong>" in page
+    newest_first = [page.index(f"/admin/audit/{number}") for number in _shown(page)]
+    assert newest_first == sorted(newest_first)
+    assert len(newest_first) == lists.DEFAULT_PER_PAGE
+    assert sum(_rows_from("audit_entries", read.plan) for read in found.reads) < 3 * 2304
+
+
+def _shown(page: str) -> list[int]:
+    return sorted({int(one) for one in re.findall(r"/admin/audit/(\d+)", page)}, reverse=True)
 
 
 async def test_when_each_kind_of_job_last_succeeded_is_found_without_all_jobs(

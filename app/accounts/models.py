@@ -220,7 +220,7 @@ class AuditEntry(Base):
     __tablename__ = "audit_entries"
     __table_args__ = (
         Index(None, "workspace", "id"),
-        Index(None, "workspace", "at"),
+        Index(None, "workspace", "at", "id"),
         Index(None, "workspace", "subject_type", "subject_id", "id"),
         Index(None, "workspace", "actor_id"),
         Index(None, "workspace", "act", "id"),

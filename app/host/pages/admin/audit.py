@@ -24,7 +24,7 @@ WORDS: dict[str, Any] = {
 
 @get("/admin/audit", guards=[MAY])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    here, base = spec(ctx.workspace, (await ctx.zone()).info), rows(ctx.workspace)
+    here, base = spec(ctx.workspace, (await ctx.zone()).info, ctx.request.query_params), rows(ctx.workspace)
     if kind := exports.asked_for(ctx):
         return await exports.export(ctx, here, base, kind)
     view = await lists.load(ctx, here, base, keys(ctx.workspace))

@@ -32,7 +32,7 @@ from app.host.models import Employee
 from app.host.subjects import Ids
 from app.periods import today_in
 from app.texts import whole
-from app.web.list_spec import Column, Empty, Filter, ListSpec
+from app.web.list_spec import Column, Empty, Filter, ListSpec, Query
 
 Condition = ColumnElement[bool]
 _BY_COMMAND = and_(AuditEntry.actor_id.is_(None), AuditEntry.actor_name == COMMAND_LINE.name)
@@ -177,8 +177,9 @@ SPEC = ListSpec(
 )
 
 
-def spec(workspace: str, here: ZoneInfo) -> ListSpec:
-    """The people are those of the workspace. Days are in its zone, both ends included."""
+def spec(workspace: str, here: ZoneInfo, query: Query) -> ListSpec:
+    """The people are those of the workspace. Days are in its zone, both ends included. Entries of some days are read in the order of the
+    index that finds them: in the order of their numbers, all newer entries would be read first."""
 
     def within(days: tuple[date | None, date | None]) -> Condition:
         return on_days(AuditEntry.at, days, here)
@@ -189,4 +190,7 @@ def spec(workspace: str, here: ZoneInfo) -> ListSpec:
         "": within,
     }
     filters = tuple(replace(one, where=conditions.get(one.name, one.where)) for one in SPEC.filters)
-    return replace(SPEC, filters=filters, today=today_in(here.key))
+    has_days = any(str(query.get(name) or "").strip() for name in filters[-1].parameters)
+    first, *others = SPEC.columns
+    columns = (replace(first, order=AuditEntry.at), *others) if has_days else SPEC.columns
+    return replace(SPEC, columns=columns, filters=filters, today=today_in(here.key))
