@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.clock.punches import daily_totals
 from app.db.session import Database
+from app.host.pages import attendance_list
 from app.surveys.results import of_version, of_versions, overview, queries
 from app.surveys.results.tallies import TallyScope
 from app.web import lists
@@ -16,7 +17,7 @@ from tests.benchmarks.explained import watch
 from tests.clock.mirrored import connect, mirror_person
 from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
-from tests.test_flat_reads import _PUNCHES, DAYS, FIRST, MANY, blocks_of, responded, settle
+from tests.test_flat_reads import _MANY_RECORDS, _PUNCHES, _STAFF, DAYS, FIRST, MANY, blocks_of, responded, settle
 
 _CLOSED = """
 INSERT INTO problems (kind, subject_type, subject_id, severity, title, facts, since, closed_at, closed_by, stands,
@@ -38,8 +39,9 @@ FROM generate_series(1, 20000) AS n
 
 
 def _rows_from(index: str, node: dict[str, Any]) -> int:
-    """How many rows a plan takes from indexes whose name begins so."""
-    own = node["Actual Rows"] * node["Actual Loops"] if node.get("Index Name", "").startswith(index) else 0
+    """How many rows a plan looks at in indexes whose name begins so."""
+    looked_at = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
+    own = looked_at * node["Actual Loops"] if node.get("Index Name", "").startswith(index) else 0
     return int(own) + sum(_rows_from(index, below) for below in node.get("Plans", ()))
 
 
@@ -52,6 +54,23 @@ async def test_closed_problems_are_read_in_their_order(alice: Browser, database:
     assert page.index("Problem 19950") < page.index("Problem 19901")
     # All 20,000 lie in 450 blocks, and 10,001 of them are counted.
     assert blocks_of(found) < 700, found.worst and found.worst.told()
+
+
+async def test_the_records_of_a_search_are_counted_from_an_index(
+    alice: Browser, database: Database, urls: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with database.transaction() as db:
+        for statement in (_STAFF, _MANY_RECORDS):
+            await db.execute(text(statement), {"many": 20_000})
+    await settle(urls, "employees", "attendance_records")
+    # Each once: some of these people's records have a note.
+    assert "of <strong>20,000</strong>" in (await alice.get("/attendance?q=person")).text
+    monkeypatch.setattr(attendance_list, "MOST_ADDED_UP", 2_000)
+    with watch(database.engine) as found:
+        page = (await alice.get("/attendance?q=person+1&page=2")).text
+    assert "of <strong>2,000</strong> or more" in page
+    # Of 138 people, who have 9,200 records.
+    assert sum(_rows_from("attendance_records", read.plan) for read in found.reads) < 6_000
 
 
 async def test_entries_of_some_days_of_the_audit_are_read_without_all_newer_ones(

@@ -17,10 +17,12 @@ from sqlalchemy import (
     cast,
     func,
     literal_column,
+    not_,
     or_,
     select,
     text,
     true,
+    union_all,
 )
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -114,10 +116,10 @@ def sums(which: ColumnElement[bool]) -> Select[Any]:
     )
 
 
-def sums_up_to(most: int, which: ColumnElement[bool]) -> Select[Any]:
+def sums_up_to(most: int, which: ColumnElement[bool], parts: Sequence[ColumnElement[bool]]) -> Select[Any]:
     """The sums of `which`, a condition that may name day locks too. Beyond `most` records the count stops at one more,
-    and the other sums are 0."""
-    some = keys(which).limit(most + 1).subquery()
+    and the other sums are 0. `parts` let through the same, each record once: an index has those of each."""
+    some = union_all(*(keys(part) for part in parts)).limit(most + 1).subquery()
     number = select(func.count().label("records")).select_from(some).cte("counted")
     few = sums(which).outerjoin(DayLock, DayLock.day == AttendanceRecord.workday).where(number.c.records <= most)
     summed = few.lateral("summed")
@@ -128,8 +130,18 @@ def sums_up_to(most: int, which: ColumnElement[bool]) -> Select[Any]:
 def mention(text_: str) -> ColumnElement[bool]:
     """Records in which every word occurs in the person's name or ID number, or in the note. People are looked up first:
     their records and the few with a note are then found by indexes."""
-    noted = [or_(_of_people_with(word), contains(AttendanceRecord.note)(word)) for word in text_.split()]
-    return or_(_of_people_with(text_), and_(AttendanceRecord.note.is_not(None), *noted))
+    return or_(_of_people_with(text_), _noted(text_))
+
+
+def mentions(text_: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """The same in two parts: the records of such people, and those that only a note mentions."""
+    people = _of_people_with(text_)
+    return people, and_(_noted(text_), not_(people))
+
+
+def _noted(text_: str) -> ColumnElement[bool]:
+    words = [or_(_of_people_with(word), contains(AttendanceRecord.note)(word)) for word in text_.split()]
+    return and_(AttendanceRecord.note.is_not(None), *words)
 
 
 def _of_people_with(words: str) -> ColumnElement[bool]:

@@ -1,6 +1,6 @@
 """The list of attendance records that every view of `/attendance` shows: columns, filters, sums, bars of the day."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -24,7 +24,7 @@ from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
 from app.web.forms import options
-from app.web.list_page import ListPage
+from app.web.list_page import ListPage, ListQuery
 from app.web.list_spec import (
     CSV,
     EXCEL,
@@ -157,7 +157,8 @@ async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: 
     """The page of the list, and the row of sums with `more` columns beside them: two SELECTs."""
     wanted = lists.asked(spec, ctx.request.query_params)
     which = and_(scope, lists.condition(spec, wanted))
-    statement = attendance_queries.sums_up_to(MOST_ADDED_UP, which)
+    parts = [and_(scope, part) for part in _parts(spec, wanted)]
+    statement = attendance_queries.sums_up_to(MOST_ADDED_UP, which, parts)
     beside = (DEPARTMENTS.label("departments"), progress.newest(url=spec.url).label("acting"))
     found = (await ctx.db.execute(statement.add_columns(*beside, *more))).one()
     said = lists.bounded(spec, wanted, found.records, MOST_ADDED_UP)
@@ -169,6 +170,15 @@ async def load(ctx: Context, spec: ListSpec, scope: ColumnElement[bool], *more: 
     view = lists.listing(ctx, drawn, wanted, rows.all(), total, acting=found.acting)
     view.total_note, view.more = f"{said}; {NOT_ADDED_UP}" if said else note(found), bool(said)
     return view, found
+
+
+def _parts(spec: ListSpec, wanted: ListQuery) -> Sequence[ColumnElement[bool]]:
+    """The filters in force; with a search in two parts."""
+    searched = wanted.values.get("q")
+    if not searched or wanted.errors:
+        return [lists.condition(spec, wanted)]
+    others = lists.condition(spec, replace(wanted, values={**wanted.values, "q": None}))
+    return [and_(others, part) for part in attendance_queries.mentions(searched)]
 
 
 def base(scope: ColumnElement[bool]) -> Select[Any]:
