@@ -1,13 +1,18 @@
 """Rows of a SELECT as plain named tuples. For lists, which show hundreds of rows: the session would do more work for
-each."""
+each.
+
+And how the SELECTs of a transaction are planned.
+"""
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, Result, Select
+from sqlalchemy import CursorResult, Result, Select, text
 from sqlalchemy.ext.asyncio import AsyncSession
+
+_PLAN_EACH = text("SET LOCAL plan_cache_mode = force_custom_plan")
 
 
 async def plain(db: AsyncSession, statement: Select[Any]) -> Sequence[Any]:
@@ -29,3 +34,12 @@ def maker(names: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
     rows."""
     row = namedtuple("Row", names)  # type: ignore[misc]  # noqa: PYI024 - a statement's own columns
     return row._make
+
+
+async def plan_each(db: AsyncSession) -> None:
+    """The rest of the transaction plans each statement for its values.
+
+    Otherwise PostgreSQL may plan a statement once for all values after it ran five times. That plan can't suit both a
+    rare value and the usual one, nor the few rows behind a mark and a table of millions.
+    """
+    await db.execute(_PLAN_EACH)

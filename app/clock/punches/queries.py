@@ -13,8 +13,7 @@ from app.clock.punches import settled, week_counts
 from app.clock.punches.day_counts import NOT_JUDGED, count_by_day, has_code, has_outcome
 from app.db.among import among
 from app.db.located import Counted, is_dense
-from app.db.plans import plan_each
-from app.db.rows import plain
+from app.db.rows import plain, plan_each
 from app.host.models import Employee
 
 HOST_NAME = Employee.name.label("host_employee_name")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.plans import plan_each
+from app.db.rows import plan_each
 from app.surveys.models import WHOLE
 from app.surveys.results import kept_numbers, number_counts, tallies
 from app.surveys.results.breakdowns import Results, results

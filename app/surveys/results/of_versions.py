@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.db.plans import plan_each
+from app.db.rows import plan_each
 from app.surveys.results import anonymous, kept_numbers, number_counts, tallies
 from app.surveys.results.breakdowns import Breakdown, Spread, breakdown, spread_out
 from app.surveys.results.figures import AskedQuestion

@@ -12,7 +12,7 @@ from sqlalchemy import and_, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.days import utc_day
-from app.db.plans import plan_each
+from app.db.rows import plan_each
 from app.surveys.models import Response, Survey, Wording
 from app.surveys.results import tallies
 from app.surveys.results.figures import Counters, counters

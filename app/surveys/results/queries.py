@@ -36,7 +36,7 @@ from app.accounts.models import Tenant, User
 from app.db.among import among
 from app.db.days import on_days
 from app.db.located import Counted, is_dense
-from app.db.plans import plan_each
+from app.db.rows import plan_each
 from app.db.session import workspace_of
 from app.errors import NotFound
 from app.surveys.authoring import audience

@@ -251,7 +251,10 @@ async def test_last_run_and_problems_are_named(parts: Parts, database: Database,
     assert f"/clock_sync/runs/{number}" in text
     gone = f'<a class="text-decoration-underline" href="/problems/{found["people_gone"]}" data-drawer>The server no longer lists many people</a>'
     assert gone in text
-    assert 'href="/clock_sync/disappearance/employees">Open its page<span class="visually-hidden">: The server no longer' in text
+    assert (
+        'href="/clock_sync/disappearance/employees">Open its page<span class="visually-hidden">: The server no longer'
+        in text
+    )
     assert (
         f'<a class="text-decoration-underline" href="/problems/{found["terminal_skew"]}" data-drawer>The clock of terminal Gate ggg'
         in text
