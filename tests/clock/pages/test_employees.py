@@ -14,6 +14,7 @@ from app.clock.bindings import actions as bindings
 from app.clock.bindings import undoing
 from app.clock.importing.import_due import import_due
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Punch
+from app.clock.punches.daily_totals import mark_stale
 from app.clock.review import long_work
 from app.host.attendance import records as attendance
 from app.host.models import AttendanceRecord
@@ -48,6 +49,7 @@ async def floor(database):
         for code, taps in (("901", "I 08:00, O 17:00"), ("900", "I 08:00"), ("999", "I 08:00, O 09:00, I 10:00")):
             await punch(db, code, taps)
         await db.execute(update(Punch).values(import_outcome="not_bound", judge_at=None))
+        await mark_stale(db, await db.scalars(select(Punch.local_date)))
         rows = await db.execute(select(ClockEmployee.emp_code, ClockEmployee.id))
         ids = {row.emp_code: row.id for row in rows}
     return {"ada": ada, "ben": ben, **ids}
