@@ -1,4 +1,4 @@
-"""Lists and figures whose pages read kept counts or an index, and not the rows of years: blocks are counted, never seconds."""
+"""Lists and figures that read kept counts or an index, and not the rows of years: blocks and rows are counted."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -137,7 +137,8 @@ async def test_the_punches_that_wait_for_each_person_are_taken_from_kept_counts(
         )
     assert f">{most}<" in page
     assert "–30 of <strong>30</strong>" in page
-    # 20,000 wait. Their entries lie close together, so rows tell more than blocks: those of the open week, asked for three times.
+    # 20,000 wait. Their entries lie close together, so rows tell more than blocks. Those of the open week are read
+    # three times.
     assert sum(_rows_from("clock_transactions_waiting", read.plan) for read in found.reads) < 4 * 7 * MANY // DAYS
 
 
@@ -164,7 +165,7 @@ async def test_the_punches_of_ignored_codes_are_counted_by_week(
 
 
 async def test_the_figures_of_a_survey_are_planned_for_their_values(database: Database) -> None:
-    """A plan for any values reads all responses of a survey for the few after the mark. PostgreSQL takes it at the sixth call."""
+    """A plan for any values, which PostgreSQL takes at the sixth call, reads all responses for the few after the mark."""
     (survey_id,) = await responded(database, 1)
     mode = text("SHOW plan_cache_mode")
     async with database.transaction() as db:

@@ -1,4 +1,4 @@
-"""Closed problems in their order, the live records of a person, and events by the start of their id are found by indexes."""
+"""Indexes find closed problems in their order, the live records of a person, and events by how their id begins."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -178,8 +178,8 @@ SPEC = ListSpec(
 
 
 def spec(workspace: str, here: ZoneInfo, query: Query) -> ListSpec:
-    """The people are those of the workspace. Days are in its zone, both ends included. Entries of some days are read in the order of the
-    index that finds them: in the order of their numbers, all newer entries would be read first."""
+    """The people are those of the workspace. Days are in its zone, both ends included. Entries of some days are read in
+    the order of the index that finds them: in the order of their numbers, all newer entries would be read first."""
 
     def within(days: tuple[date | None, date | None]) -> Condition:
         return on_days(AuditEntry.at, days, here)
