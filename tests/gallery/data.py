@@ -11,6 +11,7 @@ from app.charts.columns import DayColumn, Series
 from app.charts.plot import PlotDay
 from app.charts.small import HeatCell, HeatRow
 from app.counting import percent
+from app.web.menu import counted
 
 FIRST = date(2026, 2, 2)
 NOW = datetime(2026, 11, 21, 8, tzinfo=UTC)
@@ -305,20 +306,20 @@ LINE = {
 }
 MENU = [
     {"label": "Clock", "icon": "clock", "items": [
-        {"label": label, "url": url, "icon": name, "active": False, "badge": badge}
-        for label, url, name, badge in (
-            ("Dashboard", "/", "layout-dashboard", None), ("Employees & Bindings", "/list", "users", "38"),
+        {"label": label, "url": url, "icon": name, "active": False, "count": counted(url, waits) if waits else None}
+        for label, url, name, waits in (
+            ("Dashboard", "/", "layout-dashboard", None), ("Employees & Bindings", "/list", "users", 38),
             ("Attendance Transactions", "/visuals", "fingerprint", None), ("Devices", "/forms", "devices", None),
             ("Organization", "/empty", "sitemap", None), ("Sync Center", "/parts", "refresh", None),
             ("Analytics", "/charts", "chart-bar", None), ("API Logs", "/error", "api", None), ("Settings", "/forms-errors", "settings", None))]},
     {"label": "Surveys", "icon": "forms", "items": [
-        {"label": label, "url": "#", "icon": name, "active": False, "badge": None}
+        {"label": label, "url": "#", "icon": name, "active": False, "count": None}
         for label, name in (("Overview", "chart-histogram"), ("Surveys", "clipboard-list"), ("Responses", "message"), ("Rating Details", "star"))]},
     {"label": "Host", "icon": "building", "items": [
-        {"label": label, "url": "#", "icon": name, "active": False, "badge": None}
+        {"label": label, "url": "#", "icon": name, "active": False, "count": None}
         for label, name in (("People", "users-group"), ("Attendance", "calendar-event"), ("Kiosk", "id"), ("App Library", "apps"))]},
     {"label": "Administration", "icon": "shield", "items": [
-        {"label": label, "url": "#", "icon": name, "active": False, "badge": None}
+        {"label": label, "url": "#", "icon": name, "active": False, "count": None}
         for label, name in (("Users", "user"), ("Roles", "shield-lock"), ("Tenants", "building-community"), ("Tokens", "key"), ("Policies", "adjustments"), ("Audit", "history"), ("Jobs", "list-check"))]},
 ]  # fmt: skip
 PALETTE = [
