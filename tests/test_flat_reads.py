@@ -6,18 +6,16 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import housekeeping
 from app.clock.bindings.queries import WAITS
-from app.clock.days import CHECK_DAYS, DAY, DaySpan
 from app.clock.figures import analytics, status
 from app.clock.models import Punch
 from app.clock.pages import transaction_filters
 from app.clock.problems.code_facts import CODES
 from app.clock.punches import daily_totals, day_counts, hour_counts, queries
-from app.clock.sync import count_check
 from app.db.direct import driver
 from app.db.session import Database
 from app.host import jobs as host_jobs
@@ -109,19 +107,6 @@ async def test_the_hours_of_a_range_are_read_from_kept_counts_and_are_those_of_i
     assert sum(one.punches for one in shape.late_before) == MANY // DAYS * 5 + 1
     # The one day that waits to be counted again is read, and 20 days would be 20 times as many.
     assert blocks_of(found) < 200
-
-
-async def test_the_nightly_check_takes_the_sum_of_all_days_from_kept_counts(mirror: Database) -> None:
-    everything = DaySpan(FIRST - CHECK_DAYS * DAY, date.max)
-    there = select(func.count()).where(Punch.gone_at_utc.is_(None))
-    async with mirror.transaction() as db:
-        with watch(mirror.engine) as found:
-            held = await count_check._held(db, 1, everything)
-        assert held == await db.scalar(there)
-        assert blocks_of(found) < 100
-        # The server's numbers began again: what was read before is not counted.
-        await db.execute(update(Punch).where(Punch.local_date == LAST).values(id_generation=2))
-        assert await count_check._held(db, 2, everything) == await db.scalar(there.where(Punch.local_date == LAST))
 
 
 async def test_days_that_an_older_version_counted_get_their_hours_by_and_by(mirror: Database) -> None:

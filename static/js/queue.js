@@ -115,7 +115,7 @@ document.body.addEventListener("htmx:afterSettle", (event) => {
 const KEPT = "muster:row";
 // After an act on a whole filter no row is known to be next.
 function atTheFirst() {
-  const list = document.querySelector("form[data-bulk].is-whole")?.closest(".list").id;
+  const list = document.querySelector("form[data-bulk].is-whole")?.closest(".list")?.id;
   return list ? { list, urls: [], at: 0, page: location.pathname } : null;
 }
 function afterThese() {

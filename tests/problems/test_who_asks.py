@@ -1,4 +1,4 @@
-"""Each change that may open a problem asks for a look in the same transaction: else it may be found 15 minutes later, or an hour."""
+"""Each change that may open a problem asks for a look in the same transaction: else it is found up to an hour later."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager

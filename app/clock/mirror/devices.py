@@ -137,7 +137,7 @@ async def _set(
     await db.execute(update(Device).where(Device.sn == device.sn).values(values))
     if turned:
         await marks.mark_terminal(db, device.sn)
-    elif name != "remarks":
+    if name != "remarks":
         await looking.look_soon(db)
     after = {name: value, "judged_again": again} if again else {name: value}
     await audit.record(db, actor, f"clock.device.{name}", "terminal", device.sn, before={name: before}, after=after)

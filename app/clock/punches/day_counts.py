@@ -13,7 +13,6 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     SQLColumnExpression,
-    Subquery,
     and_,
     delete,
     func,
@@ -63,27 +62,15 @@ def unknown(code: SQLColumnExpression[Any]) -> ColumnElement[bool]:
 async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]) -> Counted:
     """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` and `punch_code` (both lists;
     UNKNOWN among the codes stands for those outside 0-5)."""
-    every = _every(days, equal)
-    by_day = select(every.c.local_date, func.sum(every.c.n)).group_by(every.c.local_date)
-    rows = await db.execute(by_day.order_by(every.c.local_date.desc()))
-    return Counted([(day, int(count)) for day, count in rows if count])
-
-
-async def count_there(db: AsyncSession, days: Days) -> int:
-    """The punches of a range of local days that are not gone from the server."""
-    every = _every(days, {})
-    gone = select(func.count()).where(Punch.gone_at_utc.is_not(None), _within(Punch.local_date, days))
-    return int(await db.scalar(select(func.coalesce(func.sum(every.c.n), 0) - gone.scalar_subquery())) or 0)
-
-
-def _every(days: Days, equal: Mapping[str, Any]) -> Subquery:
-    """Rows of local_date and `n`, some for each day."""
     # A look-up for each stale day: joined, the planner would read every punch, since it cannot know how few days there are.
     there = select(func.count()).where(Punch.local_date == StaleDay.local_date, *_equalities(Punch, equal))
     fresh = select(StaleDay.local_date, there.correlate(StaleDay).scalar_subquery().label("n")).where(
         _within(StaleDay.local_date, days)
     )
-    return union_all(*_kept(days, equal), fresh).subquery()
+    every = union_all(*_kept(days, equal), fresh).subquery()
+    by_day = select(every.c.local_date, func.sum(every.c.n)).group_by(every.c.local_date)
+    rows = await db.execute(by_day.order_by(every.c.local_date.desc()))
+    return Counted([(day, int(count)) for day, count in rows if count])
 
 
 def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[date, int]]:

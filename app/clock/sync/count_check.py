@@ -15,7 +15,7 @@ from app.clock.mirror import cursors
 from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES, START
 from app.clock.mirror.shortfalls import explains
 from app.clock.models import Cursor
-from app.clock.punches import changes, day_counts
+from app.clock.punches import changes
 from app.clock.sync.run_state import RunState
 
 SMALLEST = 7
@@ -164,10 +164,6 @@ async def _remember(
 
 
 async def _held(db: AsyncSession, generation: int, span: DaySpan) -> int:
-    """Of many days from the kept counts, as long as the server's numbers never began again: these counts have all punches."""
-    if generation == 1 and span.days > CHECK_DAYS:
-        last = None if span.until == date.max else span.until - DAY
-        return await day_counts.count_there(db, (span.first, last))
     values = {"generation": generation, "first": span.first, "until": None if span.until == date.max else span.until}
     return (await db.scalar(_HELD, values)) or 0
 
