@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy import func, select, text
 
-from app import sealed, standbys
+from app import doctor_standbys, sealed
 from app.accounts.models import Job, Tenant, WorkerHeartbeat
 from app.clock.models import Connection
 from app.config import Settings, hosts
@@ -71,7 +71,7 @@ async def examine(parts: Parts, owner_url: str | None) -> list[ReportLine]:
     """Every finding, in a fixed order. Raises what a database that cannot be reached raises."""
     findings = await _database(parts, owner_url)
     findings += [await _connections(parts), *await _pooler(parts.settings, parts.settings.database_url)]
-    findings += [ReportLine(*line) for line in await standbys.look(parts)]
+    findings += [ReportLine(*line) for line in await doctor_standbys.look(parts)]
     migrations = await _migrations(parts.database)
     findings.append(migrations)
     if migrations.level != "failed":

@@ -1,4 +1,4 @@
-"""Asks for jobs of all modules, and gives failed ones another attempt. No job's work is here, and no SAQ.
+"""Asks for jobs of all modules, gives failed ones another attempt, and says how long ended ones are kept. No job's work is here, and no SAQ.
 
 What a job does is a function in `app/MODULE/jobs.py`. How a worker takes and ends a job: workers/claims.py.
 
@@ -12,7 +12,7 @@ All times are the database's, because workers run on machines whose clocks diffe
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -47,6 +47,11 @@ CHANNEL = "muster_jobs"
 WORKER_SILENT_AFTER = PACE.stale_after * 1.5
 # The job that looks for problems. A failed job is a problem, so its failure asks for a look (app.problems.looking).
 LOOK = "problems_sweep"
+# A literal, not a parameter: otherwise PostgreSQL does not use the index on ended jobs.
+IS_OVER: ColumnElement[bool] = literal_column("jobs.status IN ('done', 'failed')", Boolean)
+ENDED_KEPT = timedelta(days=30)
+# For the daily housekeeping.
+OVER = ((Job, and_(IS_OVER, Job.finished_at < func.now() - ENDED_KEPT)),)
 _AT_END = "jobs_at_end"
 _OPEN = text("status IN ('queued', 'running')")
 # A literal, not a parameter: otherwise PostgreSQL does not use the index on open jobs.

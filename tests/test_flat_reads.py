@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import jobs
 from app.accounts import housekeeping
 from app.clock.bindings.queries import WAITS
 from app.clock.figures import analytics, status
@@ -392,7 +393,7 @@ async def test_housekeeping_takes_a_slice_at_a_time(database: Database, monkeypa
             yield db
             sizes.append(before - await db.scalar(text("SELECT count(*) FROM jobs")))
 
-    await housekeeping.tidy(counted)
+    await housekeeping.tidy(counted, jobs.OVER)
     assert [size for size in sizes if size] == [40, 40, 20]
 
 

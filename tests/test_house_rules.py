@@ -120,7 +120,7 @@ LAYERS = {
         "problems",
         "long_acts mail webhooks",
         "jobs",
-        "accounts simulator catcher standbys",
+        "accounts simulator catcher doctor_standbys",
         "parts",
         "bodies db logs outbound secrets vendor",
         "charts config wording",

@@ -34,7 +34,7 @@ from app.problems.models import Problem
 from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
 from workers import claims
-from workers.ending import end
+from workers.cancelling import end
 from workers.running import HELD_S, Function, run
 from workers.schedule import schedule
 from workers.settings import FUNCTIONS, work
@@ -797,7 +797,7 @@ async def test_housekeeping_takes_what_is_over_and_leaves_the_rest(database: Dat
             "for ever": {},
         }.items():
             db.add(ApiToken(user_id=user_id, name=name, token_hash=name.encode(), hint="", scopes=["me"], **ended))
-    await housekeeping.tidy(database.shared_transaction)
+    await housekeeping.tidy(database.shared_transaction, jobs.OVER)
     async with database.shared_transaction() as db:
         assert list(await db.scalars(select(Job.id))) == [running]
         assert list(await db.scalars(select(Session.id_hash))) == [b"\x01"]

@@ -29,7 +29,7 @@ from app.surveys.authoring import files
 from app.surveys.words import MOST_STARS
 from app.web.transport import body
 from tests.cluster import ROOT
-from workers import ending
+from workers import cancelling
 from workers.schedule import TICK
 
 
@@ -90,8 +90,8 @@ def test_a_process_that_is_asked_to_end_has_done_so_before_its_parent_insists() 
     assert drain_s == 5
     assert "`serve` continues for five seconds" in (ROOT / "docs" / "operate.md").read_text()
     assert drain_s + serve.GRACE_S < children.END_WAIT_S
-    assert ending.GIVING_BACK_S < children.END_WAIT_S
-    assert ending.CANCELLED_S < ending.GIVING_BACK_S
+    assert cancelling.GIVING_BACK_S < children.END_WAIT_S
+    assert cancelling.CANCELLED_S < cancelling.GIVING_BACK_S
 
 
 def test_a_worker_has_the_connections_that_its_jobs_hold() -> None:
@@ -105,7 +105,7 @@ def test_a_worker_misses_two_signs_of_life_before_it_counts_as_dead() -> None:
 
 def test_ended_jobs_are_kept_for_as_long_as_somebody_asks_about_them() -> None:
     a_day = timedelta(days=1)  # of the daily requests, and of the failed jobs that the doctor counts
-    assert a_day <= housekeeping.JOBS_KEPT
+    assert a_day <= jobs.ENDED_KEPT
     assert housekeeping.WORKERS_KEPT > jobs.WORKER_SILENT_AFTER
 
 

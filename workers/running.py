@@ -18,7 +18,7 @@ from app.parts import Parts
 from app.registry import JobKind
 from app.webhooks import noting
 from workers import claims
-from workers.ending import is_cancelled
+from workers.cancelling import is_cancelled
 from workers.slots import Slots
 
 Touch = Callable[[], Awaitable[Any]]

@@ -32,7 +32,7 @@ from app.jobs import Function
 from app.pace import PACE, Pace
 from app.parts import BOOKS_S, FOR_BRIEF_WORK, Parts
 from app.registry import modules
-from workers.ending import CANCELLED_S, EndingWorker, end
+from workers.cancelling import CANCELLED_S, EndingWorker, end
 from workers.running import run
 from workers.schedule import schedule
 from workers.slots import Slots

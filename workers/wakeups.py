@@ -23,7 +23,7 @@ from app.db.session import PLATFORM, Database
 from app.pace import Pace
 from app.problems import sweeps
 from workers import claims
-from workers.ending import end
+from workers.cancelling import end
 from workers.slots import Slots
 
 ENTRY = "run_job"

@@ -1,5 +1,6 @@
 """Deletes what has expired: sessions, one-time links, challenges for passkeys, API tokens and their request budgets,
-unused sessions with time clocks, finished jobs, and workers that are gone. It runs daily.
+unused sessions with time clocks, and workers that are gone. It runs daily. How long jobs are kept: app/jobs.py; mails:
+app/mail/outbox.py.
 
 Each transaction deletes a slice, so that the first run after a year holds no long lock.
 """
@@ -8,13 +9,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 
-from sqlalchemy import Boolean, ColumnElement, and_, delete, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, delete, func, literal_column, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import (
     ApiToken,
     ClockSignIn,
-    Job,
     OneTimeLink,
     PasskeyChallenge,
     RequestBudget,
@@ -24,7 +24,6 @@ from app.accounts.models import (
 from app.db.base import Base
 from app.db.rows import affected
 
-JOBS_KEPT = timedelta(days=30)
 LINKS_KEPT = timedelta(days=30)
 # For this long its owner can see why a program is refused; the audit keeps who made and revoked it. An app makes a
 # token at each sign-in.
@@ -39,8 +38,6 @@ BUDGETS_KEPT = timedelta(minutes=2)
 # Rows that a transaction deletes: it takes some tens of milliseconds.
 SLICE = 5_000
 _NOW = func.now()
-# A literal, not a parameter: otherwise PostgreSQL does not use the index on ended jobs.
-JOB_IS_OVER = literal_column("jobs.status IN ('done', 'failed')", Boolean)
 # A table, and the condition for its expired rows.
 Over = tuple[type[Base], ColumnElement[bool]]
 _OVER: tuple[Over, ...] = (
@@ -48,7 +45,6 @@ _OVER: tuple[Over, ...] = (
     (OneTimeLink, OneTimeLink.expires_at < _NOW - LINKS_KEPT),
     (PasskeyChallenge, PasskeyChallenge.expires_at < _NOW),
     (ApiToken, or_(ApiToken.expires_at < _NOW - TOKENS_KEPT, ApiToken.revoked_at < _NOW - TOKENS_KEPT)),
-    (Job, and_(JOB_IS_OVER, Job.finished_at < _NOW - JOBS_KEPT)),
     (WorkerHeartbeat, WorkerHeartbeat.seen_at < _NOW - WORKERS_KEPT),
     (RequestBudget, RequestBudget.at < _NOW - BUDGETS_KEPT),
     (ClockSignIn, ClockSignIn.saved_at < _NOW - CLOCK_SIGN_INS_KEPT),

@@ -36,12 +36,12 @@ from app.webhooks.sending import Sender, next_due
 # There are many of them, and they say little.
 _SWEEPS_OVER = (
     Job,
-    and_(housekeeping.JOB_IS_OVER, sweeps.IS_SWEEP, Job.finished_at < func.now() - timedelta(days=1)),
+    and_(jobs.IS_OVER, sweeps.IS_SWEEP, Job.finished_at < func.now() - timedelta(days=1)),
 )
 
 
 async def tidy(parts: Parts, _: Claim) -> None:
-    await housekeeping.tidy(parts.database.shared_transaction, (*outbox.OVER, _SWEEPS_OVER))
+    await housekeeping.tidy(parts.database.shared_transaction, (*jobs.OVER, *outbox.OVER, _SWEEPS_OVER))
 
 
 async def carry_on(parts: Parts, claim: Claim) -> None:

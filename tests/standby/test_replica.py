@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import event, insert, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app import standbys
+from app import doctor_standbys
 from app.accounts.models import WorkerHeartbeat
 from app.config import Settings, read_settings
 from app.db import replica as replicas
@@ -309,7 +309,7 @@ class Follower:
     ],
 )
 def test_what_is_said_of_a_standby(followers: list[Any], waited_for: str, several: bool, level: str | None) -> None:
-    line = standbys.judged(followers, waited_for, several=several)
+    line = doctor_standbys.judged(followers, waited_for, several=several)
     assert (line[1] if line else None) == level
 
 
@@ -331,5 +331,5 @@ NOW = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)
     ],
 )
 def test_what_is_said_of_a_replica(found: ReplicaProgress, level: str, words: str) -> None:
-    said = standbys.standing(found, Mark("0/1", NOW))
+    said = doctor_standbys.standing(found, Mark("0/1", NOW))
     assert (said[0], words in said[1]) == (level, True)

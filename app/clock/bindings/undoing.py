@@ -19,7 +19,7 @@ from app.clock.bindings import actions as bindings
 from app.clock.bindings import rows as binding_rows
 from app.clock.models import Punch
 from app.clock.punches import marks
-from app.clock.punches.forgetting import forget_record
+from app.clock.punches.forgetting_records import forget_record
 from app.db.among import among
 from app.host.attendance import imported
 from app.host.attendance import records as attendance

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Date, Integer, Select, and_, cast, func, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.clock.figures.backlog import MIRRORED, backlog
+from app.clock.figures.terminal_backlog import MIRRORED, backlog
 from app.clock.mirror.devices import DIRECTIONS, KIND, KINDS, REMOTE_KIND
 from app.clock.models import Area, Connection, DailyTotal, Device, Setting
 from app.clock.punches import changes

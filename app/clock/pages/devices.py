@@ -15,8 +15,8 @@ from app.charts import columns, small
 from app.charts.columns import DayColumn, Series
 from app.charts.compared import Noun, PeriodPair, compare
 from app.clock.figures import earlier
-from app.clock.figures.backlog import backlog
 from app.clock.figures.earlier import DayFigures
+from app.clock.figures.terminal_backlog import backlog
 from app.clock.mirror import cursors, devices
 from app.clock.mirror.devices import DIRECTIONS, KINDS, LONGEST_REMARKS, DeviceChange
 from app.clock.models import Device

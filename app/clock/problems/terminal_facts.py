@@ -1,6 +1,6 @@
 """Facts about terminals. What they mean: terminal_detectors.py."""
 
-from app.clock.figures.backlog import MIRRORED_SQL
+from app.clock.figures.terminal_backlog import MIRRORED_SQL
 from app.clock.problems.fact_selects import NEWEST_PUNCH, SINCE, TERMINAL_NAMES, setting, sql_facts
 
 KINDS = (

@@ -26,7 +26,7 @@ from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, PairingPunch
 from app.clock.pairing.use_punches import Use, UseRefusal
 from app.clock.pairing.verdicts import Judgement, Reason, Rule, UpdateRecord
 from app.clock.punches import changes, marks
-from app.clock.punches.forgetting import forget_record
+from app.clock.punches.forgetting_records import forget_record
 from app.clock.review import sentences
 from app.counting import count
 from app.errors import Conflict, NotFound

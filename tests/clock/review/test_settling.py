@@ -14,7 +14,7 @@ from app.clock.importing.rows import JudgedPunch
 from app.clock.mirror import gone
 from app.clock.models import ClockEmployee, Punch, StaleDay
 from app.clock.outcomes import SETTLEABLE, Outcome
-from app.clock.punches.forgetting import forget_record
+from app.clock.punches.forgetting_records import forget_record
 from app.clock.review import decisions, settling
 from app.clock.review.decisions import Resolved
 from app.db.session import Database

@@ -1,4 +1,4 @@
-"""Ends what runs beside the jobs, reliably.
+"""Cancels what runs beside the jobs until it has ended. How a job ends: claims.py.
 
 One cancellation is not enough: before Python 3.12 `asyncio.wait_for`, which SAQ and psycopg's pool use, swallows a
 cancellation that comes at the moment in which its own wait ends. The cancelled task then continues, as a worker that

@@ -1,5 +1,5 @@
-"""What `muster doctor` says of the servers beside the primary: the standby that takes over, and the replica that is read. As far as the
-application's role may see them."""
+"""The line *standby* of `muster doctor`: the servers beside the primary, as far as the application's role may see them. One is the standby
+that takes over, another the replica that is read."""
 
 import asyncio
 from collections.abc import Sequence
