@@ -349,7 +349,9 @@ def pure_names() -> list[str]:
 
 def test_a_file_begins_with_its_docstring() -> None:
     """What says on a later line that it is pure would not be found, and not be looked at below."""
-    later = [str(path.relative_to(ROOT)) for path in SOURCES if (text := path.read_text()) and not text.startswith('"""')]
+    later = [
+        str(path.relative_to(ROOT)) for path in SOURCES if (text := path.read_text()) and not text.startswith('"""')
+    ]
     assert later == []
 
 
@@ -364,12 +366,6 @@ def test_a_pure_core_reads_no_clock_no_network_and_no_database(name: str) -> Non
         and node.value.id in ("datetime", "date")
     ]  # fmt: skip
     assert (impure, clocks) == ([], [])
-
-
-def test_a_file_begins_with_its_docstring() -> None:
-    """What says on a later line that it is pure would not be found, and not be looked at below."""
-    later = [str(path.relative_to(ROOT)) for path in SOURCES if (text := path.read_text()) and not text.startswith('"""')]
-    assert later == []
 
 
 @pytest.mark.parametrize("name", pure_names())
