@@ -75,10 +75,10 @@ class Unfinished(Conflict):
         number = count(len(failed), "schema is", "schemas are")
         super().__init__(
             f"{number} not at the newest step: {', '.join(failed)}. {first.schema}.{first.module} said: {first.error}."
-            " All others are done. Mend what it says, then run `muster migrate:modules` again: it continues there."
+            " All others are done. Fix what it says, then run `muster migrate:modules` again: it continues there."
             if self.past_shared
             else f"The shared tables are not at the newest step, and no workspace was begun: {first.error}."
-            " Mend that, then run `muster migrate:modules` again."
+            " Fix that, then run `muster migrate:modules` again."
         )
 
 

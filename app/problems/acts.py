@@ -75,7 +75,7 @@ async def dismiss(
     meant = await _open(db, problem_ids, visible)
     if stuck := sorted({row.kind for row in meant if row.kind in kinds() and not kinds()[row.kind].dismissible}):
         labels = ", ".join(f"“{kinds()[one].label}”" for one in stuck)
-        raise Conflict(f"{labels} can’t be dismissed: it closes when it is mended.")
+        raise Conflict(f"{labels} can’t be dismissed: it closes once it is fixed.")
     closed = await storing.close(db, [row.id for row in meant], by="person", user_id=actor.id, note=note)
     await counting.count_again(db, {one.kind for one in closed})
     changes = [AuditedChange(one.id, {"problem": one.title}, {"note": note}) for one in closed]

@@ -217,7 +217,7 @@ async def _settle(
 
 
 async def _end(db: AsyncSession, problem_ids: Sequence[int]) -> None:
-    """Closes problems that this version or workspace no longer looks for. Listeners are not told: these were not mended."""
+    """Closes problems that this version or workspace no longer looks for. Listeners are not told: these were not fixed."""
     if closed := await storing.close(db, problem_ids):
         await counting.count_again(db, {one.kind for one in closed})
         await marks.forget(db)

@@ -72,7 +72,7 @@ def test_a_question_mark_shows_the_keys_and_account_switches_them_off(page_of: S
     # Its words stand clear of the edges.
     assert page.locator("#dialog-box").evaluate(_GAP) > 15
     page.goto("/account")
-    page.get_by_label("Single keys act in lists").uncheck()
+    page.get_by_label("Single-key shortcuts in lists").uncheck()
     page.locator('form[action="/preferences/keys"] button').click()
     expect(page.locator("[data-toast]")).to_contain_text("Single keys are off.")
     page.goto("/people")
@@ -81,7 +81,7 @@ def test_a_question_mark_shows_the_keys_and_account_switches_them_off(page_of: S
     assert row_of(page) is None
     expect(page.locator("#dialog-box")).to_be_hidden()
     page.goto("/account")
-    page.get_by_label("Single keys act in lists").check()
+    page.get_by_label("Single-key shortcuts in lists").check()
     page.locator('form[action="/preferences/keys"] button').click()
     page.goto("/people")
     page.keyboard.press("j")

@@ -238,7 +238,7 @@ def test_without_script_it_travels_through_the_sign_in(
         fill_in(nora, "/survey_prompt")
         window.clear_cookies()
         nora.get_by_role("button", name="Send").click()
-        expect(nora.locator("main")).to_contain_text("what you wrote stands on its page again")
+        expect(nora.locator("main")).to_contain_text("what you wrote is back on its page")
         type_sign_in(nora, "nora")
         nora.wait_for_url("**/me/questions/*")
         expect_filled_in(nora)

@@ -135,7 +135,7 @@ def test_a_device_that_holds_one_already_says_so(page_of: SignedIn, pia: None) -
     add(page, "Laptop")
     begin(page, "Laptop again")
     page.get_by_role("button", name="Make the passkey").click()
-    expect(page.get_by_role("alert")).to_contain_text("holds a passkey of yours already")
+    expect(page.get_by_role("alert")).to_contain_text("already has a passkey of yours")
     expect(page.get_by_role("button", name="Make the passkey")).to_be_enabled()
 
 

@@ -83,7 +83,7 @@ def _of_code(kind: str, label: str, advice: str, remedy: Remedy, severity: Sever
 
 _RUNS = (
     ProblemKind(
-        "connection_failing", "Sync fails", WARNING, SYNC, "Look at the reason, mend it, and start a run.",
+        "connection_failing", "Sync fails", WARNING, SYNC, "Look at the reason, fix it, and start a run.",
         _at("/clock_sync"), connection_detectors.connection_failing, remedies.START,
     ),
     ProblemKind(

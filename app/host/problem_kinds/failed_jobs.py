@@ -72,7 +72,7 @@ FAILED_KINDS = (
         "Job failed",
         Severity.WARNING,
         "admin.jobs",
-        "Read what the job said, mend the cause, then retry it.",
+        "Read what the job said, fix the cause, then retry it.",
         _url,
         detect,
         RETRY,

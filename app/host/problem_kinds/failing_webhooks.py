@@ -16,14 +16,14 @@ KIND, SUBJECT = "webhook_failing", "webhook"
 _SHORTENED = func.regexp_replace(WebhookEndpoint.url, addresses.LEFT_OUT, addresses.SHORT)
 _FAILS = "Nothing arrived there, several times in a row. Muster keeps trying, after longer and longer pauses. The webhook's log says what came back."
 
-_MEND = "Mend that, then try again: what waits is sent. Or remove the webhook."
+_FIX = "Fix that, then try again: waiting events are sent. Or remove the webhook."
 
 
 def detect(fact: Fact, _: datetime) -> Finding | None:
     """Its address is shortened, so several may look alike: the number says which."""
     named, reason = f"Webhook {fact.subject_id} to {fact.facts['url']}", fact.facts["off"]
     if reason:
-        return fact.found(f"{named} was switched off", f"{reason} {_MEND}")
+        return fact.found(f"{named} was switched off", f"{reason} {_FIX}")
     return fact.found(f"{named} fails", _FAILS)
 
 
@@ -41,7 +41,7 @@ FAILING = ProblemKind(
     "Webhook failing",
     Severity.WARNING,
     "host.webhooks",
-    "Open the webhook to read what the receiver answered, mend that, then try again.",
+    "Open the webhook to read what the receiver answered, fix that, then try again.",
     _url,
     detect,
     Remedy("Try again", "host.webhooks", _try_again, many=True),

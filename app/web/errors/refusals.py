@@ -128,7 +128,7 @@ def _passing(error: Exception) -> Busy | None:
 
 
 def _of_database(sqlstate: str) -> Refusal | None:
-    """Faults of the database that people must mend, and that come neither from the request nor from our code."""
+    """Faults of the database that people must fix, and that come neither from the request nor from our code."""
     if sqlstate[:2] == "53":
         return Unavailable(
             "The database is full, or has no free connection. The people who run this server must make room."

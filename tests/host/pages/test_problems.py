@@ -549,10 +549,10 @@ def test_a_snooze_ends_at_the_beginning_of_a_day_there(word: str, now: datetime,
     ("lines", "last"),
     [
         (["opened", "closed"], "Closed by itself"),
-        (["opened", "remedy", "changed", "closed"], "Mended"),
+        (["opened", "remedy", "changed", "closed"], "Fixed"),
         (["opened", "remedy", "closed", "opened_again", "closed"], "Closed by itself"),
     ],
 )
-def test_what_closes_after_a_remedy_is_mended(lines: list[str], last: str) -> None:
+def test_what_closes_after_a_remedy_is_fixed(lines: list[str], last: str) -> None:
     told = [what for what, _ in problem_page.told([ProblemChange(what=one) for one in lines])]
     assert told[-1] == last

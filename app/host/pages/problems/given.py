@@ -40,7 +40,7 @@ def asked_by(remedy: Remedy, which: str) -> dict[str, Any]:
     act = f"Apply “{remedy.label}” to {which}"
     asked: dict[str, Any] = {"question": f"{act}?", "submit": act}
     if remedy.asks:
-        asked["consequence"] = f"{remedy.asks} Each closes by itself once it is mended."
+        asked["consequence"] = f"{remedy.asks} Each closes by itself once it is fixed."
     if remedy.choices:
         # A question about a fact has no likely answer.
         none = [{"value": "", "label": "Choose…"}] if remedy.asks else []

@@ -102,7 +102,7 @@ def told(history: Sequence[Any]) -> Iterator[tuple[str, Any]]:
     """The lines of the history in words. A problem that closed after a person ran a remedy did not close by itself."""
     helped = False
     for line in history:
-        yield "Mended" if helped and line.what == "closed" else WHAT[line.what], line
+        yield "Fixed" if helped and line.what == "closed" else WHAT[line.what], line
         helped = line.what == "remedy" or (helped and line.what not in ("opened", "opened_again"))
 
 

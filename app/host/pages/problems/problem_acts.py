@@ -74,7 +74,7 @@ def _within(label: str) -> str:
 
 def _snoozed(label: str, said: str) -> ProblemAct:
     asks = f"Snooze {{}} {_within(label)}"
-    consequence = f"They leave this list {said}, and come back by themselves. Those that are mended meanwhile close."
+    consequence = f"They leave this list {said}, and come back by themselves. Those that are fixed meanwhile close."
     return ProblemAct(asks, "Snoozing problems", "snoozed", consequence, _snooze)
 
 
@@ -83,7 +83,7 @@ ACTS = {
         "Apply the remedy to {}",
         "Applying remedies",
         "given the remedy",
-        "Each gets the remedy that its row offers, and closes by itself once it is mended.",
+        "Each gets the remedy that its row offers, and closes by itself once it is fixed.",
         _remedy,
     ),
     "assign_me": ProblemAct(
@@ -233,7 +233,7 @@ async def apply_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int])
     now = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     if not helped and not now.closed_at:
         return await _back(ctx, problem_id, await remedies.still_so(ctx, now), see=place_of(now))
-    rest = "The problem is closed." if now.closed_at else "The problem closes by itself once it is mended."
+    rest = "The problem is closed." if now.closed_at else "The problem closes by itself once it is fixed."
     return await _back(ctx, problem_id, f"{wanted.taken(choice, row.facts)}: done. {rest}")
 
 
@@ -279,7 +279,7 @@ def _told(chosen: ProblemAct, number: int, meant: int) -> str:
 def _none_of_them(action: str) -> str:
     match action:
         case "dismiss":
-            return "None of these problems can be dismissed: each closes when it is mended. Their remedies say how."
+            return "None of these problems can be dismissed: each closes once it is fixed. Their remedies say how."
         case "remedy":
             return "None of these problems has a remedy that is safe for many at once, or you may not apply it."
         case "wake":
