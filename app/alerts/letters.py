@@ -82,7 +82,7 @@ def why(site: str, *, chose: bool) -> str:
 _OF_MANY: Final[Mapping[ManyNews, str]] = {
     "storm": "Many problems opened or closed within a few minutes, so this is one mail about all of them.",
     "digest": "This happened since your last digest.",
-    "sum": "These problems are of earlier: Muster looked for them for the first time, or read older days. So they are told as one sum.",
+    "sum": "These problems are older: Muster looked for them for the first time, or read days of the past. This one mail counts them all.",
 }
 
 

@@ -214,6 +214,7 @@ async def test_a_changed_password_ends_the_links_that_were_asked_for(
 
 async def test_a_new_account_gets_its_link_by_mail(parts: Parts, alice: Browser, mailbox: Mailbox) -> None:
     form = {"name": "Zoe Zander", "email": "zoe@example.org", "type": "staff"}
+    assert "They get the link by mail" in (await alice.get("/admin/users/new")).text
     shown = await alice.submit("/admin/users/new", form, follow_redirects=True)
     assert "on its way by mail" in shown.text
     await send(parts)

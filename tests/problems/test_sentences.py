@@ -26,6 +26,7 @@ def ago(**span: float) -> datetime:
 CASES: list[tuple[str, Mapping[str, Any], datetime | None, str | None, str, str]] = [
     ("import_failed", {**JOB, "name": "clock_import"}, None, "The job “Import punches into attendance” failed", "The disk is full. Retry it, or", "/admin/jobs/7"),
     ("job_failed", JOB, None, "The job “Remove expired sessions, links and jobs” failed", "The disk is full. Retry it, or open the job to see more.", "/admin/jobs/7"),
+    ("job_failed", {**JOB, "error": "OSError: no space left"}, None, "The job “Remove expired sessions, links and jobs” failed", "OSError: no space left. Retry it, or", "/admin/jobs/7"),
     ("job_failed", {**JOB, "name": "long_act", "act": "12"}, None, "The job “Act on all rows of a list” failed in act 12", "The disk is full. Retry it, or", "/admin/jobs/7"),
     ("job_failed", {**JOB, "name": "of_another_version", "error": None}, None, "The job “of_another_version” failed", "It did not say why. Retry it", "/admin/jobs/7"),
     ("webhook_failing", HOOK, None, "Webhook 9 to https://example.org/… fails", "The webhook's log says what came back.", "/webhooks/9"),

@@ -82,8 +82,8 @@ def rows_set_aside(fact: Fact, _: datetime) -> Finding:
     rows = count(fact.facts["rows"], "row is", "rows are")
     return fact.found(
         "Rows of the server could not be read",
-        f"{rows} missing here. The run names each with its reason. Put them right on the server, or dismiss this where they"
-        " can be spared.",
+        f"{rows} missing here. The run names each with its reason. Correct them on the server, or dismiss this if you do not need"
+        " them.",
     )
 
 

@@ -19,7 +19,7 @@ WORDS: dict[str, tuple[str, str, str]] = {
     Outcome.OVERLAPS: (
         "a punch of {day} lies in another record",
         "punches of {day} lie in another record",
-        "Change or delete that record, or mark them as settled.",
+        "Change or delete that record, or mark the punches as settled.",
     ),
     Outcome.ARRIVED_LATE: (
         "a punch of {day} arrived after the import",
@@ -34,7 +34,7 @@ WORDS: dict[str, tuple[str, str, str]] = {
     Outcome.FUTURE_TIMESTAMP: (
         "a punch lies in the future, on {day}",
         "punches lie in the future, on {day}",
-        "Set the clock of the terminal. Mark them as settled if they are wrong.",
+        "Set the clock of the terminal. If the punches are wrong, mark them as settled.",
     ),
     Outcome.EMPLOYEE_INACTIVE: (
         "punched on {day}, but is inactive",
@@ -49,7 +49,7 @@ WORDS: dict[str, tuple[str, str, str]] = {
     AWAITING: (
         "a punch of {day} has been awaiting its judging for more than 48 hours",
         "punches of {day} have been awaiting their judging for more than 48 hours",
-        "Days before them may not be read yet: look in the Sync Center. Retry judges them again.",
+        "Earlier days may not be read yet: look in the Sync Center. Retry judges the punches again.",
     ),
 }
 

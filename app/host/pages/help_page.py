@@ -10,6 +10,7 @@ from litestar.params import FromPath
 from app.accounts import administrators
 from app.errors import NotFound
 from app.host.pages.api_reference import API_DOCUMENTS
+from app.mail import outbox
 from app.web import help as manual
 from app.web.context import Context
 from app.web.guards import signed_in
@@ -24,6 +25,7 @@ async def show(ctx: NamedDependency[Context]) -> Response[Any]:
         "host/help.html",
         to_ask=await administrators.to_ask(ctx.db),
         pages=pages,
+        mail_is_on=outbox.is_on(ctx.parts.settings),
         documents=tuple(API_DOCUMENTS.values()),
     )
 

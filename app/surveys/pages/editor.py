@@ -10,6 +10,7 @@ from litestar.params import FromPath
 
 from app.counting import people
 from app.errors import NotFound
+from app.mail import outbox
 from app.surveys import question_types, translations, words
 from app.surveys.authoring import audience, content
 from app.surveys.authoring.actions import StaleForm
@@ -127,6 +128,7 @@ async def show(
         enforcements=_enforcements(draft),
         limits=limits(desk.offered.ceiling),
         may_publish=ctx.may("surveys.publish"),
+        mail_is_on=outbox.is_on(ctx.parts.settings),
         oob=False,
         **await _shown(ctx, desk, draft),
     )

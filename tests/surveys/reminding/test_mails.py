@@ -315,6 +315,7 @@ class TestWithoutMail:
         stored = await asked(parts)
         url = f"/surveys/waiting/{stored.uid}"
         bob = await user_id(parts.database, "bob")
+        assert "Mail is not set up on this server" in squeezed((await alice.get("/surveys/new")).text)
         question = await alice.submit(f"{url}/remind", {"action": "remind", "id": str(bob)})
         assert "Mail is not set up on this server" in question.text
         sent = {"action": "remind", "id": str(bob), "confirmed": "1", "number": "1"}

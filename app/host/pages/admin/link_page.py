@@ -7,6 +7,7 @@ from litestar import Response
 from litestar.response import Redirect
 
 from app.accounts.one_time_links import LINK_LIFE
+from app.mail import outbox
 from app.mail.account_letters import send_link
 from app.web import once
 from app.web.context import Context
@@ -21,6 +22,13 @@ class LinkOwner:
     email: str
     way: Sequence[tuple[str, str]]
     home: str
+
+
+def way_of_link(ctx: Context) -> str:
+    """How a link will reach its owner: a sentence for the form that makes it."""
+    if outbox.is_on(ctx.parts.settings):
+        return "They get the link by mail, and you see it once."
+    return "This server sends no mail: you see the link once, and send it to them."
 
 
 async def link_next(ctx: Context, path: str, user_id: int, secret: str, message: str) -> Redirect:

@@ -10,7 +10,7 @@ from app.accounts import administrators, tenant_administrators, tenants
 from app.accounts.one_time_links import LINK_LIFE
 from app.accounts.roles import EVERYTHING
 from app.errors import Forbidden, Invalid
-from app.host.pages.admin.link_page import LinkOwner, link_next, link_page
+from app.host.pages.admin.link_page import LinkOwner, link_next, link_page, way_of_link
 from app.host.pages.admin.tenants import MAY
 from app.host.pages.admin.user_forms import EMAIL, NAME
 from app.texts import whole
@@ -58,7 +58,10 @@ async def ask_for_link(ctx: NamedDependency[Context], key: FromPath[str], user_i
     return await ask_first(
         ctx,
         question=f"Make a new link for {person.name}?",
-        consequence=f"With it they choose their password, once, within {LINK_LIFE.days} days. The link from before stops working.",
+        consequence=(
+            f"With it they choose their password, once, within {LINK_LIFE.days} days. {way_of_link(ctx)} The link from before"
+            " stops working."
+        ),
         submit="Make the link",
         danger=False,
         cancel_url=f"/admin/tenants/{key}",
@@ -101,6 +104,7 @@ async def _page(ctx: Context, key: str, form: Bound, *, status: int = 200) -> Re
         status=status,
         tenant=await tenants.find(ctx.db, key),
         form=form,
+        way=way_of_link(ctx),
         there=await administrators.of(ctx.db, key),
     )
 

@@ -13,7 +13,7 @@ from app.accounts.models import User
 from app.accounts.one_time_links import LINK_LIFE
 from app.db.locks import hold, hold_name
 from app.errors import Invalid
-from app.host.pages.admin.link_page import LinkOwner, link_next, link_page
+from app.host.pages.admin.link_page import LinkOwner, link_next, link_page, way_of_link
 from app.host.pages.admin.users import MAY, offers
 from app.web import edits, sessions
 from app.web.bulk import ask_first
@@ -89,8 +89,8 @@ async def ask_for_link(ctx: NamedDependency[Context], user_id: FromPath[int]) ->
         ctx,
         question=f"Make a link for {user.name}?",
         consequence=(
-            f"With the link they choose a new password, once, within {LINK_LIFE.days} days. Links that were made before stop working;"
-            " the password they have now works until they choose the new one."
+            f"With the link they choose a new password, once, within {LINK_LIFE.days} days. {way_of_link(ctx)} Links that were made"
+            " before stop working; the password they have now works until they choose the new one."
         ),
         submit="Make the link",
         danger=False,
@@ -180,7 +180,9 @@ def _stored(user: Any) -> dict[str, Any]:
 
 
 async def _new_page(ctx: Context, form: Bound, *, status: int = 200) -> Response[str]:
-    return await page(ctx, "host/admin/user_new.html", fragment="drawer", status=status, form=form)
+    return await page(
+        ctx, "host/admin/user_new.html", fragment="drawer", status=status, form=form, way=way_of_link(ctx)
+    )
 
 
 async def _edit_page(ctx: Context, user: Any, form: Bound, *, status: int = 200) -> Response[str]:

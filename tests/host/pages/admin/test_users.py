@@ -100,6 +100,16 @@ async def test_the_export_holds_the_filtered_accounts_and_no_secret(
     assert "argon2" not in text
 
 
+async def test_who_makes_an_account_or_a_link_reads_first_that_no_mail_leaves(
+    alice: Browser, database: Database
+) -> None:
+    """Otherwise they close the page with the link, and wait for a mail that never comes."""
+    bob = await user_of(database, "bob")
+    for page in ("new", f"{bob.id}/link"):
+        assert "This server sends no mail: you see the link once" in (await alice.get(f"/admin/users/{page}")).text
+    assert "ask an administrator for a link" in " ".join((await alice.get("/help")).text.split())
+
+
 async def test_a_new_user_gets_a_link_that_is_shown_once_and_works(
     alice: Browser, visitor: Browser, database: Database
 ) -> None:
