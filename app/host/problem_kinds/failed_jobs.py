@@ -42,7 +42,9 @@ def detect(fact: Fact, _: datetime) -> Finding | None:
     reason, act = fact.facts["error"] or "It did not say why", fact.facts.get("act")
     # Acts have jobs of the same name, and several may have failed.
     which = f" in act {act}" if act else ""
-    return fact.found(f"The job “{label}” failed{which}", f"{reason.rstrip('.')}. Retry it, or open the job to see more.")
+    return fact.found(
+        f"The job “{label}” failed{which}", f"{reason.rstrip('.')}. Retry it, or open the job to see more."
+    )
 
 
 def _url(_: str, facts: Mapping[str, Any]) -> str:
