@@ -21,7 +21,7 @@ from app.surveys.authoring import opening
 from app.surveys.ledger import verifying
 from app.surveys.problem_kinds import ledger as ledger_problems
 from app.surveys.reminding import handing_over
-from app.surveys.results import kept_numbers, queries, responses, splits, table, tally_marks
+from app.surveys.results import kept_numbers, number_counts, queries, responses, splits, table, tally_marks
 
 _log = structlog.get_logger("muster.surveys")
 
@@ -61,8 +61,9 @@ async def count_numbers(parts: Parts, claim: Claim) -> None:
     survey_id, version = (claim.arguments[name] for name in ("survey_id", "version"))
     async with parts.database.transaction(claim.workspace) as db:
         if uid := await queries.uid_of(db, survey_id):
-            asked = await table.asked_in(db, uid, version)
-            await kept_numbers.keep(db, survey_id, version, asked)
+            # A page of one version asks by the types of then, a page of several by the newest.
+            asked = [one for of in (version, None) for one in await table.asked_in(db, uid, of)]
+            await kept_numbers.keep(db, survey_id, version, {*number_counts.asked_for(asked)})
 
 
 async def open_rounds(parts: Parts, claim: Claim) -> None:

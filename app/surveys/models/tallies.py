@@ -102,7 +102,10 @@ class KeptSplit(Base):
 class KeptNumbers(Base):
     """What one number question of a version came to, as app.surveys.results.kept_numbers counted it in the background at
     `counted_at`: `people` gave a number, and `ranges` counts them in equal parts from `lowest` to `highest`. `is_whole`:
-    all are whole numbers."""
+    all are whole numbers. When few numbers differ, `choices` has the people by number, and under '' all of them.
+
+    `answered` people gave any answer: where a question had another type before, more than `people`, which may be 0.
+    """
 
     __tablename__ = "survey_numbers"
 
@@ -116,4 +119,6 @@ class KeptNumbers(Base):
     highest: Mapped[Decimal]
     ranges: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     is_whole: Mapped[bool]
+    choices: Mapped[dict[str, int]] = mapped_column(JSONB, server_default=text("'{}'"))
+    answered: Mapped[int] = mapped_column(server_default="0")
     counted_at: Mapped[datetime]

@@ -1,5 +1,5 @@
-"""Number questions of versions of a survey, in bounded work: few rows of the tallies are counted when somebody asks, very many by a
-job, which stores one small row for each question.
+"""Number questions of versions of a survey: counted when somebody asks, unless very many numbers differ. These are counted by a job,
+which stores one small row for each question.
 
 A stored count is about the whole version up to the mark of the tallies, whatever days and outcomes are asked for.
 """
@@ -7,33 +7,63 @@ A stored count is about the whole version up to the mark of the tallies, whateve
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Select, Uuid, and_, column, func, literal, literal_column, or_, select, true
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    Uuid,
+    and_,
+    column,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    true,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.surveys.models import KeptNumbers, Tally
-from app.surveys.results import breakdowns, number_counts, tallies
+from app.surveys.results import breakdowns, number_counts, tallies, tally_marks
 from app.surveys.results.breakdowns import Breakdown, Middle, Spread
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.number_counts import NumberCount
 from app.surveys.results.tallies import AskedIn, TallyScope
 
 JOB = "surveys_numbers"
-# So many rows of the tallies are counted when somebody asks, for all questions and versions together.
+# So many rows of the tallies are counted when somebody asks, for all questions and versions together. A number has a row
+# for each day and outcome.
 MOST_LIVE = 10_000
+# Questions with at most so many different numbers are counted when somebody asks, however many rows they have.
+FEW = 200
+# So many rows of a question show if more numbers than FEW differ. Where later rows differ more, the question is counted
+# when somebody asks: slower, and right.
+_SAMPLE = 1_000
 # When later answers came, an older count is made again as soon as somebody looks.
 FRESH_FOR = timedelta(minutes=10)
 _KEY = ("survey_id", "version", "question_key")
+_ZERO = Decimal(0)
+_NOTHING = NumberCount(0, {}, Spread(Middle(0, _ZERO, _ZERO, _ZERO, _ZERO), (0,) * breakdowns.RANGES, is_whole=True))
 
 
 @dataclass(frozen=True, slots=True)
 class KeptCount:
+    """`choices` are people by number, when few numbers differ."""
+
     spread: Spread
+    choices: Mapping[str, int]
     counted_at: datetime
+
+    def breakdown(self, question: AskedQuestion) -> Breakdown:
+        if self.choices:
+            return breakdowns.breakdown(question, self.choices)
+        return breakdowns.spread_out(question, self.spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +81,10 @@ class CountedNumbers:
         key = version, found.question.key
         if key in self.waiting:
             return replace(found, waits=True)
-        if key not in self.kept:
+        one = self.kept.get(key)
+        if one is None or not one.spread.middle.people:
             return found
-        one = self.kept[key]
-        spread_out = breakdowns.spread_out(found.question, one.spread)
-        return replace(spread_out, people=found.people, counted_at=one.counted_at)
+        return replace(one.breakdown(found.question), people=found.people, counted_at=one.counted_at)
 
 
 NO_NUMBERS: Final = CountedNumbers()
@@ -83,11 +112,25 @@ async def request(db: AsyncSession, survey_id: int, versions: Collection[int]) -
         await jobs.request(db, JOB, key=f"{JOB}:{survey_id}:{version}", arguments=about)
 
 
-async def keep(db: AsyncSession, survey_id: int, version: int, questions: Sequence[AskedQuestion]) -> None:
-    """Counts the number questions of a version in the tallies, and stores what each came to."""
-    asked = [(version, key) for key in number_counts.asked_for(questions)]
-    found = await number_counts.up_to_the_mark(db, TallyScope(survey_id, version), asked)
-    rows = [_row(survey_id, version, key, one.spread) for (_, key), one in found.items()]
+async def keep(db: AsyncSession, survey_id: int, version: int, questions: Collection[UUID]) -> None:
+    """Counts number questions of a version in the tallies, and stores what each came to, and which have no numbers.
+
+    An erasure waits for it, or it for the erasure: otherwise it could store answers that were just erased.
+    """
+    await tally_marks.hold(db)
+    scope, asked = TallyScope(survey_id, version), [(version, key) for key in sorted(questions)]
+    found = await number_counts.up_to_the_mark(db, scope, asked)
+    answered = {row.question_key: row.people for row in await db.execute(tallies.kept_people(scope, asked))}
+    rows = [
+        {
+            "survey_id": survey_id,
+            "version": version,
+            "question_key": key,
+            "answered": answered.get(key, 0),
+            **_values(found.get((version, key), _NOTHING)),
+        }
+        for _, key in asked
+    ]
     if rows:
         statement = insert(KeptNumbers).values(rows)
         changed = {name: statement.excluded[name] for name in rows[0] if name not in _KEY}
@@ -95,17 +138,25 @@ async def keep(db: AsyncSession, survey_id: int, version: int, questions: Sequen
 
 
 async def _very_many(db: AsyncSession, scope: TallyScope, asked: Sequence[AskedIn]) -> list[AskedIn]:
-    """Those with more rows of the tallies than may be counted live: a question's share, so that all together are few."""
+    """Those with more rows of the tallies than their share of MOST_LIVE, and in which more numbers than FEW differ."""
     most = MOST_LIVE // len(asked)
+    large = await _those(db, scope, asked, select(literal_column("1")).limit(most + 1), func.count() > most)
+    differ = func.count(column("choice").distinct()) > FEW
+    return await _those(db, scope, large, select(Tally.choice).limit(_SAMPLE), differ) if large else []
+
+
+async def _those(
+    db: AsyncSession, scope: TallyScope, asked: Sequence[AskedIn], sample: Select[Any], have: ColumnElement[bool]
+) -> list[AskedIn]:
+    """Those of which a sample of the tallies has this."""
     versions = literal([version for version, _ in asked], ARRAY(BigInteger))
     keys = literal([key for _, key in asked], ARRAY(Uuid))
     named = column("version", BigInteger), column("question_key", Uuid)
     pair = func.unnest(versions, keys).table_valued(*named, name="asked").render_derived().c
     same = and_(Tally.version == pair.version, Tally.question_key == pair.question_key)
-    stored: Select[Any] = select(literal_column("1")).where(scope.kept(), same)
-    rows = stored.limit(most + 1).lateral("stored")
+    rows = sample.where(scope.kept(), same).lateral("stored")
     counted = select(pair.version, pair.question_key).join(rows, true()).group_by(pair.version, pair.question_key)
-    return [(row.version, row.question_key) for row in await db.execute(counted.having(func.count() > most))]
+    return [(row.version, row.question_key) for row in await db.execute(counted.having(have))]
 
 
 async def _kept(
@@ -113,7 +164,7 @@ async def _kept(
 ) -> tuple[dict[AskedIn, KeptCount], frozenset[int]]:
     """What is stored, and the versions of which nothing is, or to which answers came since."""
     now = tallies.kept_people(scope, asked).subquery("now")
-    changed = and_(KeptNumbers.people != now.c.people, KeptNumbers.counted_at < func.now() - FRESH_FOR)
+    changed = and_(KeptNumbers.answered != now.c.people, KeptNumbers.counted_at < func.now() - FRESH_FOR)
     is_due = or_(KeptNumbers.counted_at.is_(None), changed).label("is_due")
     stored = KeptNumbers.__table__.c
     same = and_(
@@ -130,13 +181,13 @@ async def _kept(
     return kept, frozenset(row.version for row in rows if row.is_due)
 
 
-def _row(survey_id: int, version: int, key: UUID, spread: Spread) -> dict[str, Any]:
-    of = spread.middle
+def _values(one: NumberCount) -> dict[str, Any]:
+    of = one.spread.middle
     middle = {name: getattr(of, name) for name in ("people", "mean", "median", "lowest", "highest")}
-    about = {"survey_id": survey_id, "version": version, "question_key": key, **middle}
-    return {**about, "ranges": list(spread.ranges), "is_whole": spread.is_whole, "counted_at": func.now()}
+    stored = {"ranges": list(one.spread.ranges), "is_whole": one.spread.is_whole, "choices": dict(one.choices)}
+    return {**middle, **stored, "counted_at": func.now()}
 
 
 def _count_of(row: Any) -> KeptCount:
     middle = Middle(row.people, row.mean, row.median, row.lowest, row.highest)
-    return KeptCount(Spread(middle, tuple(row.ranges), is_whole=row.is_whole), row.counted_at)
+    return KeptCount(Spread(middle, tuple(row.ranges), is_whole=row.is_whole), row.choices, row.counted_at)

@@ -21,8 +21,11 @@ async def read(db: AsyncSession, *, scope: TallyScope, questions: Sequence[Asked
     others = [one.key for one in questions if one.key not in numbers]
     figures = [tuple(row) for row in await db.execute(tallies.figures(scope, others))]
     counted = await kept_numbers.read(db, scope, [version], numbers)
+    # Their people come from the statement of the numbers: another answer may have come since the first one.
+    live = {key for _, key in counted.live}
+    figures = [row for row in figures if row[2] not in live]
     for (_, key), one in counted.live.items():
-        figures += [(None, "", key, choice, people, 0) for choice, people in one.choices.items() if choice]
+        figures += [(None, "", key, choice, people, 0) for choice, people in one.choices.items()]
     spreads = {key: one.spread for (_, key), one in counted.live.items() if not one.choices}
     found = results(figures, questions, Reading(WHOLE, ASKED, scope.outcomes, scope.days), spreads)
     completed = tuple(counted.completed(version, one) for one in found.questions)

@@ -71,6 +71,11 @@ async def recount(db: AsyncSession, survey_ids: Collection[int]) -> None:
     )
 
 
+async def hold(db: AsyncSession) -> None:
+    """Until the transaction ends, the tallies stay as they are: nothing is added, and nothing is counted again."""
+    await db.execute(select(TallyMark.id).with_for_update(read=True))
+
+
 async def _locked(db: AsyncSession) -> Row[int, int, datetime, datetime]:
     return (
         await db.execute(

@@ -73,6 +73,7 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     survey = await queries.survey(ctx.db, uid_of(uid), None)
     found = (await opening.rounds_of(ctx.db, survey.id, MOST_ROUNDS))[::-1]
     opened = [one for one in found if one.version is not None and one.starts_at <= now]
+    series, waiting = await _series(ctx, survey, opened, zone) if opened else ([], [])
     return await page(
         ctx,
         "surveys/rounds.html",
@@ -81,12 +82,16 @@ async def show(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
         found=found[::-1],
         now=now,
         most=MOST_ROUNDS,
-        series=await _series(ctx, survey, opened, zone) if opened else [],
+        series=series,
+        waiting=waiting,
     )
 
 
-async def _series(ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone: PageZone) -> list[RoundSeries]:
-    """First the people, then each question whose result is a number."""
+async def _series(
+    ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone: PageZone
+) -> tuple[list[RoundSeries], list[AskedQuestion]]:
+    """First the people, then each question whose result is a number; and the questions with rounds that are counted for
+    the first time."""
     versions = [one.version for one in opened if one.version is not None]
     people: Counter[int] = Counter()
     for row in await ctx.db.execute(tallies.whole(TallyScope(survey.id, outcomes=RESPONDED))):
@@ -95,7 +100,8 @@ async def _series(ctx: Context, survey: Any, opened: Sequence[SurveyRound], zone
     choices = await of_versions.read(ctx.db, survey, versions, questions)
     await kept_numbers.request(ctx.db, survey.id, choices.due)
     drawn = [_of_question(one, opened, choices, zone) for one in questions]
-    return [_of_people(opened, people, zone), *(one for one in drawn if one)]
+    waiting = [one for one in questions if any((version, one.key) in choices.numbers.waiting for version in versions)]
+    return [_of_people(opened, people, zone), *(one for one in drawn if one)], waiting
 
 
 def _of_people(opened: Sequence[SurveyRound], people: Mapping[int, int], zone: PageZone) -> RoundSeries:
