@@ -211,7 +211,7 @@ async def _monitor(parts: Parts) -> ReportLine:
         return ReportLine("monitor", "ok", "Off: MUSTER_PING_URL is not set.")
     if refused := await monitor.refusal(parts):
         return ReportLine("monitor", "warning", f"MUSTER_PING_URL is never called: {refused}")
-    return ReportLine("monitor", "ok", "A worker calls MUSTER_PING_URL after each good look for problems.")
+    return ReportLine("monitor", "ok", "A worker calls MUSTER_PING_URL after each successful look for problems.")
 
 
 _NO_WORKER = ReportLine(
