@@ -117,7 +117,7 @@ async def test_rotating_switching_and_removing(parts: Parts, alice: Browser, lia
     assert "both secrets" in (await alice.get(f"{home}/rotate")).text
     rotated = await alice.submit(f"{home}/rotate", follow_redirects=True)
     assert secret_in(rotated.text) != made.secret
-    assert "For 24 hours" in rotated.text
+    assert "valid for 24 hours" in rotated.text
     for act, said in (("off", "This webhook is off"), ("on", "Switch off"), ("try", "Switch off")):
         assert (await alice.submit(f"{home}/{act}")).status_code == 303
         assert said in (await alice.get(home)).text

@@ -43,12 +43,14 @@ async def test_a_person_who_left_is_not_named(alice: Browser, vera: Browser, dat
 
 
 async def test_the_prompt_is_explained_where_people_are_asked(vera: Browser, database: Database) -> None:
-    assert 'id="kept"' in (await vera.get("/help")).text
+    answer = (await vera.get("/help")).text
+    assert 'id="kept"' in answer
+    assert "opens by itself" in answer
     async with database.shared_transaction() as db:
         await policies.write(db, "main", {"web_prompts": False})
     answer = (await vera.get("/help")).text
     assert 'id="kept"' in answer
-    assert "comes by itself" not in answer
+    assert "opens by itself" not in answer
     async with database.shared_transaction() as db:
         await policies.write(db, "main", {"module_surveys": False})
     answer = (await vera.get("/help")).text
