@@ -7,10 +7,16 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Connection
+from app.dates import local_exact, there
 
 
 async def local_today(db: AsyncSession, now: datetime) -> date:
     return day_in(await zone_name(db), now)
+
+
+def kept_time(instant: datetime, zone: str) -> str:
+    """`Sun 22 Nov 2026, 23:46:05 (Europe/Zurich)`: for a sentence that is stored, so with its year and its zone."""
+    return f"{local_exact(there(instant, ZoneInfo(zone)), None)} ({zone})"
 
 
 async def zone_name(db: AsyncSession) -> str:

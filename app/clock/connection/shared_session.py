@@ -22,6 +22,7 @@ from app.clock.codes import TcCode
 from app.clock.models import Connection
 from app.clock.remote import ClockError, ClockSession, Credentials
 from app.clock.remote.session import utc_now
+from app.clock.zones import kept_time
 from app.db.session import PLATFORM, Database
 from app.problems import looking
 from app.secrets import KeyRing, Place, SecretError
@@ -48,8 +49,8 @@ def earlier_tokens_place(workspace: str) -> Place:
     return Place("clock_connections", "tokens", workspace, "1")
 
 
-def locked_sentence(until: datetime | None) -> str:
-    when = f" from {until:%H:%M} UTC on" if until else ""
+def locked_sentence(until: datetime | None, zone: str) -> str:
+    when = f" from {kept_time(until, zone)} on" if until else ""
     return f"The connection is locked after {LOCK_AFTER} refused sign-ins. Save the right password, or try again{when}."
 
 
@@ -108,9 +109,11 @@ class SharedSession:
 
     async def before_sign_in(self) -> None:
         async with self._database.transaction(self._workspace) as db:
-            found = (await db.execute(select(Connection.status, Connection.locked_until))).one_or_none()
+            found = (
+                await db.execute(select(Connection.status, Connection.locked_until, Connection.timezone))
+            ).one_or_none()
         if found is not None and found.status == "locked":
-            raise ClockError(TcCode.LOCKED, locked_sentence(found.locked_until))
+            raise ClockError(TcCode.LOCKED, locked_sentence(found.locked_until, found.timezone))
 
     async def sign_in_rejected(self) -> None:
         """One more refusal; the fifth in a row locks."""

@@ -27,6 +27,8 @@ SYNC, TERMINAL = "clock.sync.view", "clock.devices"
 PEOPLE, PUNCHES = "clock.employees", "clock.transactions"
 # A person has as many problems of a kind as days.
 DAYS_OF_PEOPLE = ("person-day", "person-days")
+# Of a list, whatever view the person opens it with.
+EVERY_ROW = "view=all"
 Detect = Callable[[Fact, datetime], Finding | None]
 
 
@@ -35,7 +37,7 @@ def _at(url: str) -> Callable[[str, Facts], str]:
 
 
 def _terminal(serial: str, _: Facts) -> str:
-    return f"/clock_devices?serial={quote(serial, safe='')}" if serial else "/clock_devices"
+    return f"/clock_devices?serial={quote(serial, safe='')}" if serial else f"/clock_devices?{EVERY_ROW}"
 
 
 def _run(_: str, facts: Facts) -> str:
@@ -56,7 +58,7 @@ def _code(_: str, facts: Facts) -> str:
 
 
 def _department(code: str, _: Facts) -> str:
-    return f"/clock_employees?department={quote(code, safe='')}" if code else "/clock_employees"
+    return f"/clock_employees?department={quote(code, safe='')}" if code else f"/clock_employees?{EVERY_ROW}"
 
 
 def _day(outcome: str) -> Callable[[str, Facts], str]:

@@ -34,6 +34,7 @@ from app.clock.sync.listings import sync_listing
 from app.clock.sync.punch_sync import sync_punches
 from app.clock.sync.run_rows import RunEnd, begin, end_of
 from app.clock.sync.run_state import Budget, BudgetSpentError, RunState, StoppedError, Watch
+from app.clock.zones import kept_time
 from app.counting import count
 from app.outbound import OutboundError
 from app.parts import Parts
@@ -146,12 +147,12 @@ async def _open_remote(running: RunState) -> None:
     async with running.parts.database.transaction(running.workspace) as db:
         found = await connection.required(db)
     if found.status == "locked":
-        raise ClockError(TcCode.LOCKED, locked_sentence(found.locked_until))
+        raise ClockError(TcCode.LOCKED, locked_sentence(found.locked_until, found.timezone))
     if found.not_before is not None and running.now() < found.not_before:
         wait_s = (found.not_before - running.now()).total_seconds()
         raise ClockError(
             TcCode.RATE,
-            f"The server asked us to wait until {found.not_before:%H:%M:%S} UTC; nothing was asked.",
+            f"The server asked us to wait until {kept_time(found.not_before, found.timezone)}; nothing was asked.",
             retry_after_s=wait_s,
         )
     running.use(connection.open_remote(running.parts, running.workspace, found, running.log, now=running.now))

@@ -47,8 +47,13 @@ async def pages(ctx: Context, asked: str) -> tuple[str, list[Found]]:
     offered.append(Found("/account", "Account", "Password, sessions, tokens", "settings"))
     words = asked.casefold().split()
     fitting = [one for one in offered if all(word in f"{one.title} {one.hint}".casefold() for word in words)]
-    # Names that begin with the typed text come first; otherwise the order is the menu's.
-    return "Pages", sorted(fitting, key=lambda one: not one.title.casefold().startswith(asked.casefold()))
+    return "Pages", sorted(fitting, key=lambda one: _rank(one.title, asked))
+
+
+def _rank(title: str, asked: str) -> int:
+    """The page that is called so comes first, then those whose names begin so; otherwise the order is the menu's."""
+    title, asked = title.casefold(), asked.casefold()
+    return 0 if title == asked else 1 if title.startswith(asked) else 2
 
 
 async def acts(ctx: Context, asked: str) -> tuple[str, list[Found]]:

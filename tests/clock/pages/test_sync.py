@@ -26,6 +26,7 @@ from tests.clock import sync_rows
 from tests.clock.mirrored import mirror_person, punch
 from tests.clock.sync_rows import COUNTS, connected, run
 from tests.conftest import Browser, SignIn
+from tests.markup import unnamed_forms
 from tests.serving import served
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -95,6 +96,13 @@ async def test_another_workspaces_run_does_not_exist_here(parts: Parts, database
     for url in ("runs", "now", "live"):
         assert (await eve.get(f"/clock_sync/{url}/{number}")).status_code == 404
     assert (await eve.submit(f"/clock_sync/runs/{number}/stop")).status_code == 404
+
+
+async def test_each_form_with_a_field_has_a_name(parts: Parts, bob: Browser) -> None:
+    await connected(parts)
+    text = (await bob.get("/clock_sync")).text
+    assert 'action="/clock_sync/backfill"' in text
+    assert unnamed_forms(text) == []
 
 
 async def test_htmx_gets_the_history_alone(parts: Parts, bob: Browser) -> None:

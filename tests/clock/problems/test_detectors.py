@@ -149,4 +149,7 @@ def test_every_kind_has_a_case_and_leads_to_a_page() -> None:
     assert leads["only_one_punch"] == (
         "/clock_transactions?outcome=only_one_punch&settled=no&emp_code=1007&from=2026-11-22&to=2026-11-22"
     )
+    # A list of the clock that no terminal, code or department narrows: all of it, past a default view.
+    assert KINDS["silent_terminal"].url("", {}) == "/clock_devices?view=all"
+    assert KINDS["department_unbound"].url("", {}) == "/clock_employees?view=all"
     assert leads["rows_set_aside"] == "/clock_sync/runs/9"

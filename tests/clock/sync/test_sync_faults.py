@@ -1,7 +1,7 @@
 """Every quirk and every failure of a real server, switched on in the simulator: what is mirrored, and how the run ends."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -20,7 +20,7 @@ from app.problems import looking
 from app.problems.models import Problem
 from app.secrets import Secret
 from app.simulator import PASSWORD
-from tests.clock.syncing import Site, site
+from tests.clock.syncing import ZONE, Site, site
 
 
 @pytest.fixture(autouse=True)
@@ -223,7 +223,11 @@ async def test_a_server_that_asks_us_to_wait_is_not_asked_before(parts, fault):
         due = await here.scalar("SELECT due_at FROM jobs WHERE name = 'clock_sync' AND status = 'queued'")
         assert due == found.not_before
         calls = here.simulator.call_count
-        assert (await here.sync_punches()).code == "TC-RATE"
+        again = await here.sync_punches()
+        assert (again.code, again.message) == (
+            "TC-RATE",
+            f"The server asked us to wait until {_there(found.not_before)} ({ZONE}); nothing was asked.",
+        )
         assert here.simulator.call_count == calls
         here.let_pass(seconds=61)
         assert (await here.sync_punches()).status == "succeeded"
@@ -246,7 +250,10 @@ async def test_the_fifth_refused_sign_in_locks_and_the_right_password_unlocks(pa
             assert (await here.sync_punches()).code == "TC-AUTH"
         assert (await here.connection()).status == "locked"
         calls = here.simulator.call_count
-        assert (await here.sync_punches()).code == "TC-LOCKED"
+        refused = await here.sync_punches()
+        until = (await here.connection()).locked_until
+        assert refused.code == "TC-LOCKED"
+        assert refused.message.endswith(f", or try again from {_there(until)} ({ZONE}) on.")
         assert here.simulator.call_count == calls
         await _cannot_unlock(here)
         await here.save(password=Secret(PASSWORD))
@@ -254,6 +261,12 @@ async def test_the_fifth_refused_sign_in_locks_and_the_right_password_unlocks(pa
         assert (await here.sync_punches()).status == "succeeded"
         found = await here.connection()
         assert (found.status, found.credential_failures) == ("healthy", 0)
+
+
+def _there(instant: datetime) -> str:
+    """As a person in the clock's zone reads it, with its year: the sentence is stored."""
+    here = instant.astimezone(ZoneInfo(ZONE))
+    return f"{here:%a} {here.day} {here:%b %Y, %H:%M:%S}".removesuffix(":00")
 
 
 async def _cannot_unlock(here: Site) -> None:

@@ -50,6 +50,11 @@ async def test_pages_that_begin_with_what_was_typed_come_first(alice: Browser) -
     assert text.index('href="/admin/policies"') < text.find('href="/account"') % len(text + " ")
 
 
+async def test_the_page_of_exactly_that_name_comes_before_longer_names(alice: Browser) -> None:
+    text = (await alice.fragment("/palette?q=attendance")).text
+    assert text.index('href="/attendance"') < text.index('href="/clock_transactions"')
+
+
 @pytest.mark.parametrize("asked", ["ada", "LOVE ada", "4711"])
 async def test_people_are_found_by_name_and_number(alice: Browser, ada: int, asked: str) -> None:
     text = (await alice.fragment("/palette", params={"q": asked})).text

@@ -32,7 +32,7 @@ from tests.host.signing_in import (
     user_of,
     wrong_code,
 )
-from tests.markup import squeezed
+from tests.markup import squeezed, unnamed_forms
 
 CHANGE = {"current": PASSWORD, "password": ANOTHER}
 TOKEN = re.compile(r"muster_[\w-]{40,}")
@@ -492,6 +492,12 @@ async def test_new_codes_want_the_password_and_a_second_factor(bob: Browser, par
     assert "None: make some" in (await bob.get("/account")).text
     assert (await bob.submit("/account/second-factor/recovery", {"current": "wrong"})).status_code == 422
     assert (await user_of(database, "bob")).recovery_codes == []
+
+
+async def test_each_form_with_a_field_has_a_name(bob: Browser) -> None:
+    text = (await bob.get("/account")).text
+    assert 'action="/preferences/keys"' in text
+    assert unnamed_forms(text) == []
 
 
 async def test_a_person_chooses_the_language_in_which_they_are_asked(bob: Browser, database: Database) -> None:
