@@ -48,16 +48,24 @@ def actor_label(name: str, token: str | None) -> str:
 
 
 def subject_label(kind: str, subject: str, name: str | None = None, *, erased: bool = False) -> str:
-    """`Person “Ada”`, `Record 12 (Ada)`, or `Person 12` without a name. The settings of the clock exist once, so they
-    have no number. With `erased` the subject is a person who was erased."""
+    """`Person “Ada”`, `Record 12 (Ada)`, or `Person 12` without a name; `12 punches` for an act on several. The settings
+    of the clock exist once, so they have no number. With `erased` the subject is a person who was erased."""
     known = SUBJECTS.get(kind)
     label = known.label if known else kind.replace("_", " ").capitalize()
+    if _counts(subject, label):
+        return subject
     numbered = f"{label} {subject}" if known is None or known.numbered else label
     if erased:
         return ERASED_PERSON if kind in _PEOPLE else f"{numbered} ({ERASED_PERSON})"
     if name and known and known.of_person:
         return f"{numbered} ({name})"
     return f"{label} “{name}”" if name else numbered
+
+
+def _counts(subject: str, label: str) -> bool:
+    """True of `12 punches`, with the label `Punch`."""
+    number, _, things = subject.partition(" ")
+    return number.isdecimal() and things.startswith(label.casefold())
 
 
 def subject_named(text: str) -> tuple[str, str]:

@@ -235,6 +235,13 @@ def test_a_subject_is_named_and_leads_to_its_page(kind: str, subject: str, label
         assert subject_named(f" {label.upper()} ")[0] == kind
 
 
+async def test_an_act_on_several_is_named_and_found_by_their_number(alice: Browser, database: Database) -> None:
+    assert subject_label("punch", "12 punches") == "12 punches"
+    await entry(database, "clock.settle", subject_type="punch", subject_id="12 punches")
+    assert '<td data-label="On"' in (text := (await alice.get("/admin/audit?subject=12+punches")).text)
+    assert "Punch 12" not in text
+
+
 def test_the_page_of_every_kind_of_subject_is_there(site: Litestar) -> None:
     beginnings = {re.sub(r"\{.*", "", route.path) for route in site.routes}
     assert {str(subject_page(kind, "1")).removesuffix("1").partition("?")[0] for kind in SUBJECTS} - {
