@@ -521,6 +521,14 @@ class TestBulk:
         assert f"{asks}?" in asked
         assert re.search(rf"<button[^>]*>{asks}</button>", asked)
 
+    async def test_the_question_to_dismiss_says_what_stays_open(self, database: Database, alice: Browser) -> None:
+        """Otherwise a person wonders where the third of three chosen problems went."""
+        await have(database, "job_failed", 2)
+        await have(database, "not_found", 1)
+        asked = squeezed((await alice.submit("/problems/bulk", {"action": "dismiss", "all": "1"})).text)
+        assert "Dismiss 2 problems?" in asked
+        assert "be dismissed stay open." in asked
+
     async def test_more_than_a_thousand_are_a_job(self, database: Database, alice: Browser) -> None:
         await have(database, "job_failed", 1001)
         answer = await self.agreed(alice, "?kind=job_failed", action="dismiss", all="1", note="Known.")

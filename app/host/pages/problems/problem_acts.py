@@ -111,7 +111,7 @@ ACTS = {
         "Dismiss {}",
         "Dismissing problems",
         "dismissed",
-        "They close, with your note in their history. What is new about them opens them again.",
+        "They close, with your note in their history. What is new about them opens them again. Problems that can't be dismissed stay open.",
         _dismiss,
         "note",
     ),
