@@ -11,6 +11,7 @@ from app.clock.connection import lease
 from app.clock.connection import saved as connection
 from app.clock.mirror import cursors
 from app.clock.mirror.cursors import PUNCHES, START
+from app.clock.mirror.shortfalls import Shortfall, pending_with
 from app.clock.models import Connection, Cursor
 from app.clock.settings import EARLIEST, read_settings, write_settings
 from app.clock.sync import run_rows
@@ -40,9 +41,13 @@ async def ask(
     codes: list[str | None] = [*dict.fromkeys(emp_codes)]
     for code in codes or [None]:
         window = f"asked:{first}:{last}" + (f":{code}" if code else "")
+        # What stays incomplete rests until tomorrow, unless a person asks. What they accepted as missing stays accepted.
+        found = await cursors.read(db, PUNCHES, window)
+        short = Shortfall.of(found)
+        kept = short if short is not None and short.is_accepted else None
         await cursors.write(
             db, PUNCHES, window, kind="asked", state="open", starts_on=first, ends_on=last, done_until=first,
-            slice_until=None, emp_code=code, note=None, **START.columns(),
+            slice_until=None, emp_code=code, note=None, pending=pending_with(found, kept), **START.columns(),
         )  # fmt: skip
         windows.append(window)
     after = {"from": first.isoformat(), "to": last.isoformat(), "emp_codes": list(emp_codes)}

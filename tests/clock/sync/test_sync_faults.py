@@ -1,7 +1,7 @@
 """Every quirk and every failure of a real server, switched on in the simulator: what is mirrored, and how the run ends."""
 
 import asyncio
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,9 +10,10 @@ from sqlalchemy import select
 from app.accounts.audit import COMMAND_LINE
 from app.clock.connection import saved as connection
 from app.clock.figures import completeness as progress
+from app.clock.mirror.shortfalls import RUNS
 from app.clock.problems.silence import is_silent
+from app.clock.sync import backfill, run_rows
 from app.clock.sync import run as sync
-from app.clock.sync import run_rows
 from app.clock.sync import window_completeness as completeness
 from app.errors import Conflict
 from app.outbound import Limits
@@ -113,6 +114,30 @@ async def test_a_window_that_never_becomes_complete_stays_open_and_the_run_says_
         here.faults()
         assert (await here.sync_punches()).status == "succeeded"
         await here.holds_everything()
+
+
+async def test_days_that_rest_until_tomorrow_are_read_at_once_where_a_person_asks(parts):
+    """Three runs found them incomplete; asked for again on the same day, they were not read, and the old note came back."""
+    first, last = date(2026, 10, 25), date(2026, 10, 31)
+
+    async with site(parts, days=30, employees=4) as here:
+
+        async def ask() -> None:
+            async with parts.database.transaction() as db:
+                await backfill.ask(db, COMMAND_LINE, first, last, today=here.now.date())
+
+        await here.set(history_start="2026-11-10")
+        await here.sync_punches()
+        here.faults("total_off,at=transactions")
+        await ask()
+        for _ in range(RUNS + 1):
+            assert (await here.sync_punches()).code == "TC-TRUNCATED"
+        here.faults()
+        await here.sync_punches()
+        assert await here.scalar("SELECT state FROM clock_sync_cursors WHERE kind = 'asked'") == "open"
+        await ask()
+        await here.sync_punches()
+        assert await here.scalar("SELECT state FROM clock_sync_cursors WHERE kind = 'asked'") == "complete"
 
 
 async def test_what_earlier_runs_brought_counts_where_no_run_alone_gets_every_row(parts, monkeypatch):
