@@ -149,6 +149,26 @@ def test_where_no_draft_can_be_kept_the_browser_asks_before_leaving_what_could_n
     assert asked == ["beforeunload"]
 
 
+def test_back_shows_what_was_typed_to_nobody_who_signs_in_next(
+    ask: Callable[..., None], window: BrowserContext
+) -> None:
+    """The browser itself fills a page in again that one goes back to. Here no draft is left, as for another person."""
+    publish(ask)
+    nora = window.new_page()
+    nora.goto("/me/questions")
+    nora.get_by_role("link", name="Lunch").click()
+    asked_at = nora.url
+    fill_in(nora, asked_at)
+    nora.wait_for_function(f"{DRAFTS}.length === 1")
+    nora.evaluate("localStorage.clear()")
+    window.clear_cookies()
+    submit_sign_in(nora, "nora")
+    nora.wait_for_url(lambda url: not url.endswith("/sign-in"))
+    while nora.url != asked_at:
+        nora.go_back()
+    expect_empty(nora)
+
+
 def test_a_refused_answer_is_newer_than_the_draft(ask: Callable[..., None], page_of: SignedIn) -> None:
     ask({"title": "Lunch", "questions": [STARS, WHY]})
     nora = page_of("nora")

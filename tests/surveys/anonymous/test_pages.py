@@ -1,6 +1,7 @@
 """What pages, files and the API show of an anonymous survey: before its end that people took part, afterwards results without people."""
 
 import csv
+import html
 import io
 import re
 from typing import Any
@@ -85,6 +86,10 @@ async def test_the_export_is_question_group_value_people(survey: Stored, parts: 
     ]
     for kind in ("xlsx", "jsonl"):
         assert (await alice.get(f"/surveys/results/{survey.uid}?export={kind}")).status_code == 200
+    links = re.findall(r'href="(/surveys/results/[^"]+)"', (await alice.get(f"/surveys/view/{survey.uid}")).text)
+    files = [html.unescape(link) for link in links if "export=" in link]
+    assert len(files) == 3
+    assert [(await alice.get(link)).status_code for link in files] == [200] * 3
 
 
 async def test_the_table_of_responses_has_no_answers(survey: Stored, alice: Browser) -> None:

@@ -46,6 +46,7 @@ class AnonymousView:
     tables: Sequence[SplitTable]
     split_label: str
     url: str
+    version: int
 
 
 async def view_of(
@@ -55,9 +56,9 @@ async def view_of(
     if survey.anonymity != "anonymous":
         return None
     outcome = await anonymous.read(ctx.db, survey.id, version, questions)
-    url = with_query(f"{URL}/{survey.uid}", {"version": version})
+    url = f"{URL}/{survey.uid}"
     if not outcome.is_shown:
-        return AnonymousView(outcome, (), {}, (), "", url)
+        return AnonymousView(outcome, (), {}, (), "", url, version)
     called = outcome.group_names(anonymous.names_of(survey.split, names))
     has_groups = anonymous.is_split(questions, survey.split)
     return AnonymousView(
@@ -67,6 +68,7 @@ async def view_of(
         split_tables.of_questions(outcome.split(), questions, called) if has_groups else (),
         SPLITS[survey.split] if has_groups else "",
         url,
+        version,
     )
 
 
@@ -75,7 +77,8 @@ def exports_of(view: AnonymousView) -> dict[str, list[tuple[str, str]]]:
     if not view.outcome.is_shown:
         return {}
     kinds = list_page.offered(EXPORTS, view.outcome.answers)
-    return {"Results: question, group, value, people": [(one.label, with_query(view.url, one.query)) for one in kinds]}
+    links = [(one.label, with_query(view.url, {"version": view.version, **one.query})) for one in kinds]
+    return {"Results: question, group, value, people": links}
 
 
 @get(f"{URL}/{{uid:str}}", guards=[SEE])
