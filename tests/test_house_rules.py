@@ -34,7 +34,6 @@ PURE = {
     "app/clock/pairing/lanes.py",
     "app/clock/pairing/lone_folds.py",
     "app/clock/pairing/overlaps.py",
-    "app/clock/pairing/shift_past.py",
     "app/clock/pairing/shift_rules.py",
     "app/clock/pairing/shifts.py",
     "app/clock/pairing/use_punches.py",

@@ -8,8 +8,7 @@ from app.clock.codes import RecordKind
 from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import PairingEmployee, Record, Written, left_behind, remembers_deletion
 from app.clock.pairing.overlaps import CoveredHours, holder
-from app.clock.pairing.shift_past import NO_PAST, ShiftPast
-from app.clock.pairing.shifts import ANY, DAY, Shift, ShiftEnd, Tap
+from app.clock.pairing.shifts import ANY, DAY, NO_PAST, Shift, ShiftEnd, ShiftPast, Tap
 from app.clock.pairing.verdicts import CreateRecord, Judgement, Reason, Rule, UpdateRecord, Verdict
 
 # What each rule of a shift makes of its punches.

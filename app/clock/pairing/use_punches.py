@@ -15,9 +15,8 @@ from app.clock.pairing.judge import find_lanes, released
 from app.clock.pairing.lanes import pair
 from app.clock.pairing.lone_folds import lone_folds
 from app.clock.pairing.overlaps import CoveredHours
-from app.clock.pairing.shift_past import standing_records
 from app.clock.pairing.shift_rules import kept_by_person, on_locked_day
-from app.clock.pairing.shifts import DAY, Shift, Tap
+from app.clock.pairing.shifts import DAY, Shift, Tap, standing_records
 from app.clock.pairing.verdicts import Reason, Rule, UpdateRecord, Verdict
 
 

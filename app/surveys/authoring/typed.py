@@ -7,7 +7,7 @@ keep their bytes, so that an unchanged consent keeps its hash.
 import re
 from typing import Final
 
-from app.surveys.authoring.content import too_much_to_read
+from app.surveys.authoring.content import sanitise, too_much_to_read
 from app.texts import trimmed
 
 # Other elements for allowed markup, as word processors and web pages write them.
@@ -36,7 +36,9 @@ def typed_message(text: str) -> str:
         return text
     known = _OTHER_NAME.sub(lambda tag: tag[1] + _ALIKE[tag[2].lower()], text)
     parts = _BLANK_LINES.split(known)
-    return known if len(parts) == 1 else "\n".join(map(_paragraph, parts))
+    message = known if len(parts) == 1 else "\n".join(map(_paragraph, parts))
+    # Markup that is removed between two lines leaves a blank line, which would become a paragraph when the author saves again.
+    return message.replace("\n", " ") if _BLANK_LINES.search(sanitise(message).html) else message
 
 
 def _paragraph(part: str) -> str:

@@ -1,7 +1,7 @@
 """What authors type or paste into a message's field, as the markup that messages have."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.surveys.authoring.content import sanitise
@@ -21,6 +21,7 @@ from tests.surveys.authoring.test_content import PIECES
         ("<h1>Title</h1><div>Text</div><h6>Small</h6>", "<h3>Title</h3><p>Text</p><h4>Small</h4>"),
         ("<strike>no</strike><del>no</del><ins>yes</ins>", "<s>no</s><s>no</s><u>yes</u>"),
         ("a <bold> b <header>", "a <bold> b <header>"),
+        ("One\n</blockquote>\ntwo", "One </blockquote> two"),
         ("  \n\n ", ""),
     ],
 )
@@ -33,6 +34,7 @@ def test_too_much_to_read_stays_as_it_is_and_is_refused_elsewhere() -> None:
     assert typed_message(typed) == typed
 
 
+@example("<a>\n</blockquote>\n<a>")
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_what_was_typed_twice_is_what_was_typed_once(text: str) -> None:
     """A message that is stored, loaded into the form and changed back is the same message."""

@@ -13,7 +13,7 @@ from sqlalchemy import update
 from app.host.models import Employee
 from app.parts import Parts
 from app.texts import unguarded
-from app.web import exports, lists
+from app.web import exports, list_page
 from tests.conftest import Browser
 from tests.one_of_each import one_of_each
 from tests.test_lists_agree import LISTS
@@ -105,7 +105,7 @@ async def test_more_rows_than_excel_takes_are_offered_as_csv_instead(
 ) -> None:
     async with one_of_each(parts):
         monkeypatch.setattr(exports, "MOST_ROWS", 2)
-        monkeypatch.setattr(lists, "MOST_ROWS", 2)
+        monkeypatch.setattr(list_page, "MOST_ROWS", 2)
         answer = await alice.get("/people?q=a&export=xlsx")
         assert answer.status_code == 422
         assert "Excel takes up to 100,000 rows: use CSV, or narrow the filter." in answer.text
