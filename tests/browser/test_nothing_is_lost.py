@@ -149,7 +149,7 @@ def test_where_no_draft_can_be_kept_the_browser_asks_before_leaving_what_could_n
     assert asked == ["beforeunload"]
 
 
-def test_back_shows_what_was_typed_to_nobody_who_signs_in_next(
+def test_back_does_not_show_what_was_typed_to_who_signs_in_next(
     ask: Callable[..., None], window: BrowserContext
 ) -> None:
     """The browser itself fills a page in again that one goes back to. Here no draft is left, as for another person."""
