@@ -41,8 +41,8 @@ def percent(part: int, whole: int) -> Decimal | None:
 
 
 def rounded(value: Decimal | float, places: int = 0) -> Decimal:
-    """Half up, as people do it by hand: of a float its shortest decimal counts, so that 2.675 is 2.68. A half of a negative number goes
-    away from zero."""
+    """Half up, as people do it by hand: of a float its shortest decimal counts, so that 2.675 is 2.68. A half of a
+    negative number goes away from zero."""
     exact = value if isinstance(value, Decimal) else Decimal(repr(value))
     return exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
 

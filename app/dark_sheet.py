@@ -2,8 +2,8 @@
 
     python -m app.dark_sheet
 
-It holds the rules of the other sheets that begin with `[data-bs-theme=dark]`, for the page as a whole; templates/components/head.html
-asks for it where the system is dark. A test says when it is behind.
+It holds the rules of the other sheets that begin with `[data-bs-theme=dark]`, for the page as a whole;
+templates/components/head.html asks for it where the system is dark. A test says when it is behind.
 """
 
 import re

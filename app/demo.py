@@ -1,7 +1,8 @@
-"""Demo data: the host's side of the simulator's people with every kind of gap, accounts to sign in with, the connection.
+"""Demo data: the host's side of the simulator's people with every kind of gap, accounts to sign in with,
+the connection.
 
-`ClockDemo` is the people and their kiosk codes; accounts and connection belong to `muster demo` alone. What was made is known
-from the audit, so that removing it takes exactly that. Processes, ports and what is printed: app.commands.demo.
+`ClockDemo` is the people and their kiosk codes; accounts and connection belong to `muster demo` alone. What was made is
+known from the audit, so that removing it takes exactly that. Processes, ports and what is printed: app.commands.demo.
 """
 
 import csv
@@ -206,7 +207,8 @@ def _as_csv(wanted: Sequence[DemoEmployee]) -> bytes:
 async def prepare(
     parts: Parts, *, employees: int, seed_number: int, clock_url: str, crowd: int | None = None
 ) -> list[DemoSignIn]:
-    """Everything that `muster demo` shows: accounts, surveys, staff, connection, and a first run. Again: what is missing.
+    """Everything that `muster demo` shows: accounts, surveys, staff, connection, and a first run.
+    Again: what is missing.
 
     `crowd`: how many people answer the surveys of each workspace, besides those who sign in.
     """
@@ -263,7 +265,8 @@ async def _connect(parts: Parts, db: AsyncSession, clock_url: str) -> None:
 
 
 def _with_passwords(data_dir: Path) -> list[DemoSignIn]:
-    """The cast with the passwords invented at the first start and kept beside the keys, since they are printed each time."""
+    """The cast with the passwords invented at the first start and kept beside the keys,
+    since they are printed each time."""
     path = data_dir / PASSWORD_FILE
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     passwords = {one.email: known.get(one.email) or _invented() for one in CAST}

@@ -1,5 +1,5 @@
-"""What `muster doctor` looks at: database, roles, connections, migrations, keys, queue, workers, time clocks, mail, the outside monitor,
-outbound policy. It changes nothing."""
+"""What `muster doctor` looks at: database, roles, connections, migrations, keys, queue, workers, time clocks, mail, the
+outside monitor, outbound policy. It changes nothing."""
 
 import asyncio
 from dataclasses import dataclass

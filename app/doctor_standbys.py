@@ -1,5 +1,5 @@
-"""The line *standby* of `muster doctor`: the servers beside the primary, as far as the application's role may see them. One is the standby
-that takes over, another the replica that is read."""
+"""The line *standby* of `muster doctor`: the servers beside the primary, as far as the application's role may see them.
+One is the standby that takes over, another the replica that is read."""
 
 import asyncio
 from collections.abc import Sequence
@@ -41,8 +41,8 @@ async def _standby(db: AsyncSession, *, several: bool) -> Line | None:
 
 
 def judged(followers: Sequence[Any], waited_for: str, *, several: bool) -> Line | None:
-    """None when there is neither a standby nor a wish for one. `waited_for` is `synchronous_standby_names`; `several`: the address names more
-    than one server."""
+    """None when there is neither a standby nor a wish for one. `waited_for` is `synchronous_standby_names`; `several`:
+    the address names more than one server."""
     if not followers:
         if waited_for:
             return "standby", "failed", f"None follows the primary, and every commit waits for {waited_for}."

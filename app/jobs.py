@@ -1,11 +1,12 @@
-"""Asks for jobs of all modules, gives failed ones another attempt, and says how long ended ones are kept. No job's work is here, and no SAQ.
+"""Asks for jobs of all modules, gives failed ones another attempt, and says how long ended ones are kept.
+No job's work is here, and no SAQ.
 
 What a job does is a function in `app/MODULE/jobs.py`. How a worker takes and ends a job: workers/claims.py.
 
-The row in `jobs` decides what is done. `request` writes it in the caller's transaction, together with a PostgreSQL notification,
-which the server delivers at the commit and drops with a rollback. So a web process needs no connection to the queue.
-Every worker listens, and also looks every few seconds, because a notification may get lost. It puts a wake-up for what is due into
-SAQ's queue, which spreads the work over all workers.
+The row in `jobs` decides what is done. `request` writes it in the caller's transaction, together with a PostgreSQL
+notification, which the server delivers at the commit and drops with a rollback. So a web process needs no connection to
+the queue. Every worker listens, and also looks every few seconds, because a notification may get lost. It puts a
+wake-up for what is due into SAQ's queue, which spreads the work over all workers.
 
 All times are the database's, because workers run on machines whose clocks differ.
 """

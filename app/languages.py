@@ -48,13 +48,15 @@ def tag_of(text: str) -> str | None:
 
 
 def asked_for(accept_language: str) -> tuple[str, ...]:
-    """The tags of an `Accept-Language` header, best first. What is not a tag, `*`, and what the header refuses (q=0) are left out."""
+    """The tags of an `Accept-Language` header, best first.
+    What is not a tag, `*`, and what the header refuses (q=0) are left out."""
     found = sorted(_weighed(accept_language), key=lambda one: -one[0])
     return tuple(dict.fromkeys(tag for quality, tag in found if quality > 0))
 
 
 def wanted(lang: str, choice: str | None, accept_language: str) -> tuple[str, ...]:
-    """What a person reads, best first: what the address asks for, their own choice, what their browser or app prefers."""
+    """What a person reads, best first: what the address asks for, their own choice,
+    what their browser or app prefers."""
     first = (tag for one in (lang, choice or "") if (tag := tag_of(one)))
     return tuple(dict.fromkeys([*first, *asked_for(accept_language)]))
 
@@ -85,7 +87,8 @@ def _weighed(header: str) -> Iterator[tuple[float, str]]:
 
 
 def shortened(tag: str) -> Iterator[str]:
-    """`zh-hant-tw`, `zh-hant`, `zh`: cut from the end, a lone letter together with what follows it. Nothing of what is too long for a
+    """`zh-hant-tw`, `zh-hant`, `zh`: cut from the end, a lone letter together with what follows it.
+    Nothing of what is too long for a
     tag: an address may ask for anything."""
     parts = tag.split("-") if len(tag) <= LONGEST_TAG else []
     while parts:

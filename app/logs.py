@@ -1,7 +1,7 @@
 """Log lines of every process: to stderr, for people or as JSON. No secret passes here.
 
-Secrets are kept out several times: `Secret` shows nothing of itself, fields whose name speaks of one are masked, and so is
-the password of any address in a text. Tracebacks come without the values of variables.
+Secrets are kept out several times: `Secret` shows nothing of itself, fields whose name speaks of one are masked, and so
+is the password of any address in a text. Tracebacks come without the values of variables.
 """
 
 import logging

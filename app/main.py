@@ -72,7 +72,8 @@ def open_site(site: Litestar, parts: Parts) -> Gate:
 
 
 def _open_lists_with_views(pages: Iterable[ControllerRouterHandler]) -> None:
-    """Only the pages of lists ask which view a person chose to open them with; all other requests take the shorter way."""
+    """Only the pages of lists ask which view a person chose to open them with;
+    all other requests take the shorter way."""
     addresses = {rights.url for rights in list_rights().values()}
     for handler in pages:
         if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods and handler.paths & addresses:

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds. `look_s`: between two looks for due work; `beat_s`: between two signs of life of a running job and of the
-    worker; `stale_s`: silence after which a job's worker is taken for dead."""
+    """Seconds. `look_s`: between two looks for due work; `beat_s`: between two signs of life of a running job and of
+    the worker; `stale_s`: silence after which a job's worker is taken for dead."""
 
     look_s: float = 5
     beat_s: float = 10

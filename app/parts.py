@@ -10,15 +10,17 @@ from app.db.session import Database
 from app.outbound import AddressPolicy, OutboundClient, parse_allow_list
 from app.secrets import KeyRing, load_or_create_keys
 
-# Seconds that a statement may take: those of pages and APIs, those of exports and other reads of everything, and the short ones by
-# which a worker keeps its books. A job's own may take as long as the job; those of a command as long as the person waits.
+# Seconds that a statement may take: those of pages and APIs, those of exports and other reads of everything, and the
+# short ones by which a worker keeps its books. A job's own may take as long as the job;
+# those of a command as long as the person waits.
 PAGES_S, LONG_READS_S, BOOKS_S = 10, 300, 10
-# Connections that a job holds at once: an import judges two batches, and a sign-in to a time clock has a transaction of its own.
+# Connections that a job holds at once: an import judges two batches,
+# and a sign-in to a time clock has a transaction of its own.
 OF_A_JOB = 2
 # A worker looks for jobs, and says that it lives.
 OF_A_WORKER = 2
-# Places of a worker, each with a connection, besides those for jobs of all kinds: one for brief jobs (workers/slots.py), one for the
-# schedule, whose tick takes half of a minute where there are thousands of tenants.
+# Places of a worker, each with a connection, besides those for jobs of all kinds: one for brief jobs
+# (workers/slots.py), one for the schedule, whose tick takes half of a minute where there are thousands of tenants.
 FOR_BRIEF_WORK = 2
 # Connections of a worker besides its pool and one for each job: four of the queue, and the one that listens.
 OF_THE_QUEUE = 5
@@ -59,8 +61,8 @@ class Parts:
 
 
 def make_parts(settings: Settings, database_url: str, *, pool_size: int = 10) -> Parts:
-    """For a command. Nothing connects yet. `pool_size`: the connections of this process at most, besides those for exports and limits.
-    `database_url` is the app role's; an embedded cluster runs already."""
+    """For a command. Nothing connects yet. `pool_size`: the connections of this process at most, besides those for
+    exports and limits. `database_url` is the app role's; an embedded cluster runs already."""
     pooled = settings.goes_through_pooler(database_url)
     return _parts(settings, Database(database_url, pool_size=pool_size, pooled=pooled))
 
@@ -80,7 +82,8 @@ def web_parts(settings: Settings, database_url: str) -> Parts:
 
 
 def worker_parts(settings: Settings, database_url: str, concurrency: int) -> Parts:
-    """For a worker of so many jobs at a time, and brief work beside them. Raises ConfigError where it may have too few connections for them."""
+    """For a worker of so many jobs at a time, and brief work beside them.
+    Raises ConfigError where it may have too few connections for them."""
     needed = OF_A_JOB * concurrency + OF_A_WORKER
     size = settings.worker_pool or needed + FOR_BRIEF_WORK
     if size < needed:

@@ -11,7 +11,8 @@ DAY, WEEK = timedelta(days=1), timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """`days` takes today, in the zone that the list's days are meant in; both ends are included. Weeks begin on Monday."""
+    """`days` takes today, in the zone that the list's days are meant in; both ends are included.
+    Weeks begin on Monday."""
 
     label: str
     days: Callable[[date], Days]

@@ -1,7 +1,8 @@
-"""What a module brings to the portal: permissions, acts, jobs and policies as data, pages and listeners as functions that load them.
+"""What a module brings to the portal: permissions, acts, jobs and policies as data,
+pages and listeners as functions that load them.
 
-A command needs the words of all modules and the pages of none; so `app/MODULE/module.py` imports nothing but this file, and its
-functions import what they return.
+A command needs the words of all modules and the pages of none; so `app/MODULE/module.py` imports nothing but this file,
+and its functions import what they return.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,8 +47,8 @@ class PermissionGroup:
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What an act was done to. `url` is its page: the id follows; with `alone` one page shows them
-    all. `numbered` False: there is only one, which pages name without its id. `of_person`: it has no name of its own, so the person
-    whom it is about stands behind its id."""
+    all. `numbered` False: there is only one, which pages name without its id. `of_person`: it has no name of its own,
+    so the person whom it is about stands behind its id."""
 
     label: str
     url: str | None = None
@@ -58,8 +59,8 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class AuditedField:
-    """A field in the values before and after an act, as pages call it. `values` are the words for what is kept; `unit` stands behind
-    a number; `id_of` names the kind of person, `employee` or `user`, whose id the value is."""
+    """A field in the values before and after an act, as pages call it. `values` are the words for what is kept; `unit`
+    stands behind a number; `id_of` names the kind of person, `employee` or `user`, whose id the value is."""
 
     label: str
     values: Mapping[Any, str] = field(default_factory=dict)
@@ -70,8 +71,9 @@ class AuditedField:
 @dataclass(frozen=True, slots=True)
 class JobKind:
     """What one kind of job may take; what it does is in `app/MODULE/jobs.py`. `timeout` is for
-    one attempt. `attempts` counts the first; `pause` is doubled with each further one. `problem` is the kind of problem that its
-    failure is, "" where something else tells of it. `brief`: it is often due and soon over, so each worker keeps a place for such work. `first`: it is taken before all other work."""
+    one attempt. `attempts` counts the first; `pause` is doubled with each further one. `problem` is the kind of problem
+    that its failure is, "" where something else tells of it. `brief`: it is often due and soon over, so each worker
+    keeps a place for such work. `first`: it is taken before all other work."""
 
     label: str
     timeout: timedelta
@@ -97,8 +99,8 @@ class PolicySwitch:
 
 @dataclass(frozen=True, slots=True)
 class ListRights:
-    """A list of which people save views. `sees` and `edits` are permissions; who has `edits` may share a view, and without it ("")
-    views are for oneself."""
+    """A list of which people save views. `sees` and `edits` are permissions; who has `edits` may share a view, and
+    without it ("") views are for oneself."""
 
     name: str
     label: str
@@ -109,11 +111,12 @@ class ListRights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """`acts` and `subjects` are what the audit calls by these words; `audited` loads those for its fields, by `field`, or by
-    `subject.field` where one word means several things. `site` gives an app.web.site.Site; `work` gives the module's
-    jobs.py, which has FUNCTIONS, one for each of `jobs`, and `schedule`, which asks for the jobs that are due in a workspace and says
-    when it wants to be asked again (None: some minutes later), and may have LETTERS, which write mails by kind; `connect` registers
-    listeners, and may be called twice; `problems` gives an app.problems.kinds.ProblemSource, None for a module that finds none.
+    """`acts` and `subjects` are what the audit calls by these words; `audited` loads those for its fields, by `field`,
+    or by `subject.field` where one word means several things. `site` gives an app.web.site.Site; `work` gives the
+    module's jobs.py, which has FUNCTIONS, one for each of `jobs`, and `schedule`, which asks for the jobs that are due
+    in a workspace and says when it wants to be asked again (None: some minutes later), and may have LETTERS, which
+    write mails by kind; `connect` registers listeners, and may be called twice; `problems` gives an
+    app.problems.kinds.ProblemSource, None for a module that finds none.
     """
 
     permissions: tuple[PermissionGroup, ...]

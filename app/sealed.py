@@ -1,4 +1,5 @@
-"""Every column that holds sealed text: bringing all to the first key, and counting what does not open. Sealing: app.secrets."""
+"""Every column that holds sealed text: bringing all to the first key, and counting what does not open.
+Sealing: app.secrets."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +23,8 @@ BATCH = 200
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """One column of sealed text, in rows told apart by `id`. Rows of a shared table belong to the workspace they name; where they name
-    none, to the platform.
+    """One column of sealed text, in rows told apart by `id`. Rows of a shared table belong to the workspace they name;
+    where they name none, to the platform.
 
     `bound_to` is the column that the text is bound to: `id`, but for rows that get theirs only once they are sealed.
     """

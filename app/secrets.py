@@ -134,7 +134,8 @@ class KeyRing:
         return self.derive_each(purpose)[0]
 
     def derive_each(self, purpose: str) -> tuple[bytes, ...]:
-        """The same of every key in the ring, the first one's first: for finding again what was made before a new key came."""
+        """The same of every key in the ring, the first one's first:
+        for finding again what was made before a new key came."""
         return tuple(hmac.digest(root, f"muster.{purpose}".encode(), "sha256") for root in self._roots)
 
     def needs_rotation(self, sealed: str) -> bool:

@@ -1,4 +1,4 @@
-"""Texts as people type them and as they are kept, days as programs write them, and cells of CSV files that must not run. Pure."""
+"""Texts as people type them and as they are kept, days as programs write them, harmless cells of CSV files. Pure."""
 
 import re
 import unicodedata
@@ -9,7 +9,8 @@ from uuid import UUID
 UUID_FORM = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 # Without what means something else in the head of a mail.
 EMAIL = re.compile(r"""[^@\s,;:<>()\[\]"\\]+@[^@\s,;:<>()\[\]"\\]+\.[^@\s,;:<>()\[\]"\\]+""")
-# A database stores no NUL and no half of a surrogate pair, and a page shows none of the others. The strict one is of a single line.
+# A database stores no NUL and no half of a surrogate pair, and a page shows none of the others.
+# The strict one is of a single line.
 _UNKEEPABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _UNKEEPABLE_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 # Spreadsheets run cells that begin like this as formulas.
@@ -37,7 +38,8 @@ def is_keepable_line(text: str) -> bool:
 
 
 def whole(text: str, digits: int) -> int | None:
-    """The number that it writes with at most so many digits, 0 to 9 alone: `isdigit` takes others too, and `int` not all of those."""
+    """The number that it writes with at most so many digits, 0 to 9 alone:
+    `isdigit` takes others too, and `int` not all of those."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 

@@ -1,8 +1,9 @@
 """Vendored browser files: which packages, which of their files, and the proof that they are unmodified.
 
-`python -m app.vendor` fetches the pinned packages with npm and lays the named files under `static/vendor/NAME@VERSION/`;
-`python -m app.vendor --check` compares every file with the manifest and needs no network. Nothing here runs while the
-portal serves, and how a page uses the files is said elsewhere: `templates/components/head.html`, `static/css/fonts.css`, `app/web/marks.py`.
+`python -m app.vendor` fetches the pinned packages with npm and lays the named files under
+`static/vendor/NAME@VERSION/`; `python -m app.vendor --check` compares every file with the manifest and needs no
+network. Nothing here runs while the portal serves, and how a page uses the files is said elsewhere:
+`templates/components/head.html`, `static/css/fonts.css`, `app/web/marks.py`.
 """
 
 import hashlib

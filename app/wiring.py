@@ -1,4 +1,5 @@
-"""Connects the modules with what asks them, none of which knows another: listeners to the host, and offers to its pages."""
+"""Connects the modules with what asks them, none of which knows another:
+listeners to the host, and offers to its pages."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def connect() -> None:
-    """Has each module register its listeners (`_connect` in `app/MODULE/module.py`). Every process calls it once, and may call it
-    twice."""
+    """Has each module register its listeners (`_connect` in `app/MODULE/module.py`). Every process calls it once, and
+    may call it twice."""
     from app.host.problem_kinds import keys
 
     for module in modules():
@@ -27,7 +28,8 @@ async def _what_does_not_open(database: "Database", ring: "KeyRing") -> Sequence
 
 
 def connect_pages() -> None:
-    """The same for what only pages ask. It loads them, which costs a worker or a command as much as all that it needs itself."""
+    """The same for what only pages ask. It loads them, which costs a worker or a command as much as all
+    that it needs itself."""
     from app.host import subjects
     from app.host.attendance import queries
     from app.host.pages import api_reference, palette, person_parts

@@ -1,5 +1,5 @@
-"""Alembic's entry, for drafts of steps alone (app.db.draft): runs on the connection that it hands over, whose search path names the
-schema. Steps are taken by app.db.steps.
+"""Alembic's entry, for drafts of steps alone (app.db.draft): runs on the connection that it hands over, whose search
+path names the schema. Steps are taken by app.db.steps.
 
 `version_table_schema` stays unset on purpose: with it, autogenerate would drop its own table.
 """

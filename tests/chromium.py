@@ -1,4 +1,5 @@
-"""Chromium as the tests use it: found on the machine, quiet, complaining loudly. What is looked at lives in the tests."""
+"""Chromium as the tests use it: found on the machine, quiet, complaining loudly.
+What is looked at lives in the tests."""
 
 import re
 import shutil
@@ -17,7 +18,8 @@ PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--no-first-run", "--disable-component-update", "--disable-sync",
-    # A page lives for a second: code that was made fast for longer, and the rubbish of most pages, are never needed again.
+    # A page lives for a second: code that was made fast for longer, and the rubbish of most pages,
+    # are never needed again.
     "--js-flags=--no-opt,--no-maglev,--min-semi-space-size=64,--max-semi-space-size=64",
 ]  # fmt: skip
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -37,7 +39,8 @@ _SETTLE = """async theme => {
   for (let frames = 0; frames < 600 && !calm(); frames++) await new Promise(requestAnimationFrame);
 }"""
 _REFUSAL = re.compile(r"^Failed to load resource: the server responded with a status of (403|404|409|422)")
-# htmx tells so of a request whose place a newer one took (`hx-sync`). What really fails has another line beside `afterRequest`.
+# htmx tells so of a request whose place a newer one took (`hx-sync`).
+# What really fails has another line beside `afterRequest`.
 _REPLACED = re.compile(r"^htmx:(afterRequest|sendAbort)")
 
 
@@ -76,8 +79,8 @@ def _is_complaint(message: ConsoleMessage) -> bool:
 def violations(
     page: Page, rules: list[str] | None = None, apart_from: Sequence[str] = (), without: Sequence[str] = ()
 ) -> list[str]:
-    """What axe-core finds on the page as it is now: by all of WCAG 2.2 AA and good practice but the rules `without`, or by some of its
-    rules; not within what the selectors `apart_from` choose."""
+    """What axe-core finds on the page as it is now: by all of WCAG 2.2 AA and good practice but the rules `without`, or
+    by some of its rules; not within what the selectors `apart_from` choose."""
     bring_axe(page)
     only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": RULES}
     # It would fetch every style sheet once more, for the one rule on screens that may not be turned.

@@ -1,9 +1,11 @@
-"""The PostgreSQL under the test suite: one cluster, migrated template databases, and a quick clone for each test that needs one.
+"""The PostgreSQL under the test suite: one cluster, migrated template databases,
+and a quick clone for each test that needs one.
 
 Without further ado it is an embedded cluster with every safety off, shared by all workers and sessions of this checkout
 (the last one stops it) and kept between runs, so that only a changed migration costs time. With
-MUSTER_TEST_DATABASE_URL (the app's role) and MUSTER_TEST_OWNER_DATABASE_URL (a role that may create databases, end sessions
-and set session_replication_role) it is that server, over whatever those URLs say. The fixtures that use it live in conftest.py.
+MUSTER_TEST_DATABASE_URL (the app's role) and MUSTER_TEST_OWNER_DATABASE_URL (a role that may create databases, end
+sessions and set session_replication_role) it is that server, over whatever those URLs say.
+The fixtures that use it live in conftest.py.
 """
 
 import fcntl
@@ -196,7 +198,8 @@ def _start_even_if_damaged(folder: Path) -> embedded.EmbeddedCluster:
 
 
 def quick_folder() -> Path:
-    """Where temporary clusters lie: in memory where there is plenty, which makes a clone take 15 ms instead of 20 to 400.
+    """Where temporary clusters lie: in memory where there is plenty,
+    which makes a clone take 15 ms instead of 20 to 400.
 
     Not below pytest's own folder: when root runs the tests, PostgreSQL's user must get there.
     """

@@ -1,4 +1,5 @@
-"""Runs `muster` commands for tests: in this process, on a thread without an event loop, with the environment of the test."""
+"""Runs `muster` commands for tests: in this process, on a thread without an event loop,
+with the environment of the test."""
 
 import asyncio
 import gc

@@ -1,4 +1,5 @@
-"""What is compiled, kept from process to process and from run to run: each process of the suite would compile all of it."""
+"""What is compiled, kept from process to process and from run to run:
+each process of the suite would compile all of it."""
 
 import importlib
 from contextlib import suppress
@@ -21,8 +22,8 @@ def keep_compiled_templates() -> None:
 
 
 def compile_a_share_of_the_tests(config: pytest.Config) -> None:
-    """Before a process of a whole run collects them. All processes collect all tests, and would rewrite the assertions of all at once
-    where nothing is compiled yet. Now each does it for its share, and finds the rest done."""
+    """Before a process of a whole run collects them. All processes collect all tests, and would rewrite the assertions
+    of all at once where nothing is compiled yet. Now each does it for its share, and finds the rest done."""
     process = getattr(config, "workerinput", None)
     if process is None or config.args != config.getini("testpaths") or config.getoption("database_only"):
         return

@@ -1,4 +1,5 @@
-"""Fixtures of the whole suite: real PostgreSQL, one database of its own per test, the cast, and browsers without a browser.
+"""Fixtures of the whole suite: real PostgreSQL, one database of its own per test, the cast,
+and browsers without a browser.
 
 The cast: on the platform Alice the administrator, Bob the operator and Vera the viewer; Eve is the
 administrator of the tenant Globex; Acme is a tenant beside it.
@@ -50,7 +51,8 @@ CAST = {
 
 
 def pytest_configure() -> None:
-    # Left to itself it draws each traceback in colours and boxes: more work than all the rest of a test that meets an error.
+    # Left to itself it draws each traceback in colours and boxes:
+    # more work than all the rest of a test that meets an error.
     structlog.get_config()["processors"][-1].exception_formatter = structlog.dev.plain_traceback
     keep_compiled_templates()
     # How long an example takes says how busy the machine is.
@@ -79,7 +81,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests and all that they import stay: looked through at every full collection, they cost a tenth of the time."""
+    """Thousands of tests and all that they import stay: looked through at every full collection,
+    they cost a tenth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)

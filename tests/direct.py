@@ -1,5 +1,5 @@
-"""Hearing of the statements that go to the driver itself (app/db/direct.py): SQLAlchemy's own events don't tell of them. Each
-transaction begins with one that starts with "BEGIN"."""
+"""Hearing of the statements that go to the driver itself (app/db/direct.py): SQLAlchemy's own events don't tell of
+them. Each transaction begins with one that starts with "BEGIN"."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

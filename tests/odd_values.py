@@ -1,5 +1,5 @@
-"""Input that neither keyboards nor browsers send: values, bodies and headers, one of each kind that once broke something, or that a
-parser, Python or PostgreSQL has an edge at."""
+"""Input that neither keyboards nor browsers send: values, bodies and headers, one of each kind that once broke
+something, or that a parser, Python or PostgreSQL has an edge at."""
 
 import json
 from typing import Any
@@ -27,14 +27,15 @@ VALUES: dict[str, bytes] = {
     UNKNOWN: b"00000000-0000-4000-8000-000000000000",
     "an id by hand": "#①".encode(),
 }
-# What differs for a filter of a page, for a parameter that a program sends, for a part of an address, for a header, and for what is
-# only compared.
+# What differs for a filter of a page, for a parameter that a program sends, for a part of an address, for a header, and
+# for what is only compared.
 OF_QUERIES = (NUL, LONG, BLANKS, DIGIT, DIGITS, "beyond integer", FIRST, LAST, SIGNS, UNKNOWN)
 OF_PARAMETERS = (*OF_QUERIES, NO_TEXT, "beyond bigint", "negative", "before the first instant")
 OF_ADDRESSES = (NUL, NO_TEXT, DIGITS)
 OF_HEADERS = (LONG, NO_TEXT, DIGIT, SIGNS, "no address", BLANKS)
 OF_WORDS = (NUL, LONG, BLANKS, NO_TEXT, DIGIT, SIGNS)
-# What another server is asked with: the others bring it the same statements, and are read or refused on this side of it.
+# What another server is asked with: the others bring it the same statements,
+# and are read or refused on this side of it.
 TO_ANOTHER_SERVER = (NUL, LONG, BLANKS, DIGITS, "beyond integer", FIRST, LAST, SIGNS, UNKNOWN)
 
 _PARTS = "multipart/form-data; boundary=xx"

@@ -47,8 +47,8 @@ ACTS = {
     "/clock_employees/{employee_id}/{act}": tuple(employees.ACTS),
     "/people/{employee_id}/{action}": tuple(people.ACTS),
 }
-# What stands in a part of an address: of those whose beginning is the route's, the first that has the part. A statement finds what
-# is still there after the acts before.
+# What stands in a part of an address: of those whose beginning is the route's, the first that has the part. A statement
+# finds what is still there after the acts before.
 _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "/account",
@@ -114,8 +114,8 @@ _PARTS: tuple[tuple[str, dict[str, str]], ...] = (
 
 @asynccontextmanager
 async def one_of_each(parts: Parts) -> AsyncIterator[Site]:
-    """The platform's workspace with people, a mirrored time clock and what waits there, surveys, apps, tokens, jobs, and Alice in
-    more than one browser, with a passkey."""
+    """The platform's workspace with people, a mirrored time clock and what waits there, surveys, apps, tokens, jobs,
+    and Alice in more than one browser, with a passkey."""
     now = datetime.now(UTC)
     async with site(parts, employees=6, days=3) as found:
         async with parts.database.transaction() as db:

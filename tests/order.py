@@ -1,4 +1,5 @@
-"""In which order and by how many processes the suite is run: files that take long begin first, and every other test waits."""
+"""In which order and by how many processes the suite is run:
+files that take long begin first, and every other test waits."""
 
 import inspect
 import os
@@ -8,8 +9,8 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-# A file is run by one process, which takes the next one when it is through. What takes longest stands at the top, so that
-# nothing long is left for the end; what waits for processes and what keeps a core busy take turns.
+# A file is run by one process, which takes the next one when it is through. What takes longest stands at the top, so
+# that nothing long is left for the end; what waits for processes and what keeps a core busy take turns.
 LONG = (
     "browser/test_pages.py",
     "test_cli_serve.py",
@@ -34,8 +35,9 @@ _TESTS = Path(__file__).parent
 _MOST = 8
 # Every test that asks for a database has one of these behind it.
 _DATABASE = {"cluster", "own_cluster"}
-# What these ask about lies on this side of the database: what is typed, what a client or a proxy does, what a time-clock server says,
-# how a process begins and ends, and what it takes of memory. What they store on the way, others store as well.
+# What these ask about lies on this side of the database: what is typed, what a client or a proxy does, what a
+# time-clock server says, how a process begins and ends, and what it takes of memory.
+# What they store on the way, others store as well.
 THIS_SIDE = (
     "clock/sync/test_sync_faults.py",
     "deploy/test_proxies.py",
@@ -49,12 +51,12 @@ THIS_SIDE = (
     "web/test_way_back.py",
     "web/transport/",
 )
-# The tests in these folders ask for pages and answers one by one. What each of them asks of the database is asked beside another server too: by
-# test_odd_requests, which opens every page, sends every form and asks every address for programs, by test_flat_reads and test_routes,
-# and by the tests of the rooms below them.
+# The tests in these folders ask for pages and answers one by one. What each of them asks of the database is asked
+# beside another server too: by test_odd_requests, which opens every page, sends every form and asks every address for
+# programs, by test_flat_reads and test_routes, and by the tests of the rooms below them.
 PAGES = {"pages", "api"}
-# All but these. They ask what another version or role may answer otherwise and nothing else asks: which transactions are open, who of
-# several that come at once waits and who is refused, and who may end a session.
+# All but these. They ask what another version or role may answer otherwise and nothing else asks: which transactions
+# are open, who of several that come at once waits and who is refused, and who may end a session.
 IN_PAGES = (
     "clock/api/test_attendance.py",
     "clock/api/test_following.py",
@@ -70,8 +72,8 @@ IN_PAGES = (
     "surveys/api/test_my_answers.py::test_to_and_fro_at_once_beside_a_new_version_and_an_erasure_leave_one_chain",
     "surveys/api/test_my_answers.py::test_two_tabs_leave_one_change",
 )
-# What these files send to the database, others send as well: the statements of each test were written down, without their values, and
-# all of theirs were among those of the files that stay. A new file stays.
+# What these files send to the database, others send as well: the statements of each test were written down, without
+# their values, and all of theirs were among those of the files that stay. A new file stays.
 SAME_STATEMENTS = (
     "accounts/test_one_time_links.py",
     "clock/bindings/test_actions.py",
@@ -132,8 +134,8 @@ SAME_STATEMENTS = (
     "webhooks/test_storm.py",
     "webhooks/test_types.py",
 )
-# All but these: each sends a statement that no file that stays sends. And all but those that do several things at once: another
-# version may lock otherwise.
+# All but these: each sends a statement that no file that stays sends. And all but those that do several things at once:
+# another version may lock otherwise.
 OF_ITS_OWN = (
     "accounts/test_one_time_links.py::test_a_link_asks_about_the_tokens_too_a_tenants_included",
     "clock/bindings/test_actions.py::test_a_part_of_many_leaves_what_another_suggestion_of_another_part_names",
@@ -178,8 +180,8 @@ OF_ITS_OWN = (
     "webhooks/test_types.py::test_surveys_that_are_published_and_what_people_say",
 )
 _AT_ONCE = re.compile(r"\b(gather|create_task|TaskGroup|Thread)\(")
-# Each process that looks at pages starts a portal and a browser of its own, for half a minute of a small machine: the one that
-# walks through all pages, and one for all the rest.
+# Each process that looks at pages starts a portal and a browser of its own, for half a minute of a small machine: the
+# one that walks through all pages, and one for all the rest.
 _ALONE = "tests/browser/test_pages.py"
 _TOGETHER = "tests/browser/"
 
@@ -235,6 +237,6 @@ class InFiles(LoadFileScheduling):
 
 
 def processes() -> int:
-    """Three for two cores: while one test waits for a server, a browser or a deadline, another one can use the core. More of
-    them lose in beginning what they gain in waiting."""
+    """Three for two cores: while one test waits for a server, a browser or a deadline, another one can use the core.
+    More of them lose in beginning what they gain in waiting."""
     return min((3 * len(os.sched_getaffinity(0)) + 1) // 2, _MOST)

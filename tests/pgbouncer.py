@@ -1,4 +1,5 @@
-"""Debian's PgBouncer before a database of the tests, on loopback, with a configuration of its own. Root installs it where it is missing."""
+"""Debian's PgBouncer before a database of the tests, on loopback, with a configuration of its own.
+Root installs it where it is missing."""
 
 import os
 import pwd

@@ -52,7 +52,8 @@ def missing(path: Path, text: str) -> list[str]:
 
 
 def _is_file(path: Path, name: str) -> bool:
-    """True where one file alone can be meant: the only one of its name, or the one that lies there as seen from a folder of `path`."""
+    """True where one file alone can be meant: the only one of its name,
+    or the one that lies there as seen from a folder of `path`."""
     found = [ROOT / one for one in TREE if one == name or one.endswith(f"/{name}")]
     return len(found) == 1 or any(folder / name in found for folder in path.parents)
 

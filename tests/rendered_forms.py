@@ -10,8 +10,8 @@ _TYPED = {"text": "x", "search": "x", "email": "new@example.org", "password": "c
 
 @dataclass
 class Control:
-    """`untouched`: what a browser sends for it as it stands; None for nothing. `sent`: the same, or after somebody typed something
-    where it is empty. `free`: any text can be typed into it. `value`: what it says of itself.
+    """`untouched`: what a browser sends for it as it stands; None for nothing. `sent`: the same, or after somebody
+    typed something where it is empty. `free`: any text can be typed into it. `value`: what it says of itself.
     `offered`: what can be chosen."""
 
     name: str

@@ -1,7 +1,7 @@
 """Puts a test database back to what its template held, in some milliseconds: a clone of all tables takes half a second.
 
-Rows are deleted, not truncated: a table gets a new file with each TRUNCATE, and so does every index of it and of whatever
-refers to it, and no connection can keep what it had learned of them.
+Rows are deleted, not truncated: a table gets a new file with each TRUNCATE, and so does every index of it and of
+whatever refers to it, and no connection can keep what it had learned of them.
 """
 
 import psycopg
@@ -9,9 +9,9 @@ from psycopg import sql
 
 # The connections that a test process keeps from test to test.
 KEPT = "muster-suite"
-# What the template holds, and the function that goes back to it. Its statements are written out for each table: PostgreSQL keeps
-# their plans, where a loop over names would plan hundreds of them for each test. The tables of a schema that a test made are emptied
-# in such a loop. Tables come in the order of their creation.
+# What the template holds, and the function that goes back to it. Its statements are written out for each table:
+# PostgreSQL keeps their plans, where a loop over names would plan hundreds of them for each test. The tables of a
+# schema that a test made are emptied in such a loop. Tables come in the order of their creation.
 _REMEMBER = """
 CREATE SCHEMA seed;
 CREATE VIEW seed.tables AS
@@ -80,7 +80,8 @@ def remember(owner_url: str) -> None:
 
 
 def open_eraser(owner_url: str) -> psycopg.Connection:
-    """The connection that `forget` takes. As a replica it checks no foreign key; the ledger's triggers refuse even then."""
+    """The connection that `forget` takes. As a replica it checks no foreign key;
+    the ledger's triggers refuse even then."""
     connection = psycopg.connect(owner_url, autocommit=True)
     connection.execute("SET lock_timeout = '10s'")
     connection.execute("SET session_replication_role = 'replica'")

@@ -1,4 +1,5 @@
-"""Runs a command against a migrated scratch database: `python -m tests.scratch COMMAND…`; the word OWNER_URL is its address.
+"""Runs a command against a migrated scratch database: `python -m tests.scratch COMMAND…`;
+the word OWNER_URL is its address.
 
 For `make migration`: the models are compared with what the migrations make, and no real database takes part.
 """

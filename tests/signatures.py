@@ -1,4 +1,5 @@
-"""Where a signature says `Any`. It may for a row of the database and for JSON, and the name of the parameter says which of them it is."""
+"""Where a signature says `Any`. It may for a row of the database and for JSON,
+and the name of the parameter says which of them it is."""
 
 import ast
 from collections.abc import Iterator
@@ -89,7 +90,8 @@ STILL_LOOSE = [
 def loose(tree: ast.Module) -> Iterator[str]:
     """Each `Any` by itself in a signature that is neither: `function(parameter)`, or `function()` for what is returned.
 
-    `dict[str, Any]` and the like say themselves that they are rows or JSON, `**values: Any` that they are named values."""
+    `dict[str, Any]` and the like say themselves that they are rows or JSON,
+    `**values: Any` that they are named values."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from (f"{function.name}({name})" for name in _loose_parameters(function))

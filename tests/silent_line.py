@@ -1,4 +1,5 @@
-"""A line to the database that can fall silent: what a machine that vanished, or a network that swallows everything, looks like."""
+"""A line to the database that can fall silent: what a machine that vanished, or a network that swallows everything,
+looks like."""
 
 import asyncio
 import ctypes
@@ -10,14 +11,15 @@ from urllib.parse import quote
 
 from psycopg.conninfo import conninfo_to_dict
 
-# A program for a socket (linux/filter.h) of one instruction: take 0 bytes of each packet, so the kernel drops it and confirms nothing.
+# A program for a socket (linux/filter.h) of one instruction:
+# take 0 bytes of each packet, so the kernel drops it and confirms nothing.
 _SO_ATTACH_FILTER = 26
 _TAKE_NOTHING = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))
 
 
 class SilentLine:
-    """`url` is the database behind this line. While `silent` is set nothing passes, and no side is told. After `switch_off` not even the
-    system confirms that something came, as with a machine without power; that lasts."""
+    """`url` is the database behind this line. While `silent` is set nothing passes, and no side is told. After
+    `switch_off` not even the system confirms that something came, as with a machine without power; that lasts."""
 
     def __init__(self, url: str) -> None:
         self._to = conninfo_to_dict(url)

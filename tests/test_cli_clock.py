@@ -332,9 +332,9 @@ def test_every_sealed_column_is_known_to_the_rotation() -> None:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Place":
                 words = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
                 places |= {".".join(map(str, words))} if len(words) == 2 else set()
-    # The secret of an authenticator being set up and what stands for a password live in a form alone; evidence is sealed under
-    # its person's own key, a ballot under that of its version; answers that are carried over a sign-in live for an hour, and a secret
-    # that is shown once for minutes.
+    # The secret of an authenticator being set up and what stands for a password live in a form alone; evidence is
+    # sealed under its person's own key, a ballot under that of its version; answers that are carried over a sign-in
+    # live for an hour, and a secret that is shown once for minutes.
     assert places - {
         "sessions.carried",
         "sessions.flash",

@@ -1,4 +1,5 @@
-"""Odd input to every command: numbers, days and instants that no column holds, texts that are none, ranges the wrong way round.
+"""Odd input to every command: numbers, days and instants that no column holds, texts that are none,
+ranges the wrong way round.
 
 Each ends with exit code 1 and one line, or 2 for wrong usage; never with a traceback, and never as if all were well.
 """
@@ -274,8 +275,8 @@ async def test_what_the_simulator_refuses_is_told_in_words_of_the_command(muster
 
 
 def test_every_command_that_gives_a_result_gives_it_as_one_json_document_on_request() -> None:
-    """Contract: "Commands". Those that run until they are ended, and the tests of a module, have none to give; a table of responses may
-    be larger than one document, so it comes as JSON Lines (`--format jsonl`)."""
+    """Contract: "Commands". Those that run until they are ended, and the tests of a module, have none to give; a table
+    of responses may be larger than one document, so it comes as JSON Lines (`--format jsonl`)."""
     without = {name for name, one in cli.commands.items() if not any(p.name == "as_json" for p in one.params)}
     assert without == {
         "serve", "worker", "demo", "clock:simulate", "mail:catch", "module:test", "surveys:responses",

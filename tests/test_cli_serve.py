@@ -48,7 +48,8 @@ def two_free_ports() -> int:
 
 
 class Running:
-    """A `muster` process, what it printed, and the processes below it. `program`: the folder of another version than this one."""
+    """A `muster` process, what it printed, and the processes below it.
+    `program`: the folder of another version than this one."""
 
     def __init__(self, folder: Path, environment: dict[str, str], *arguments: str, program: Path | None = None) -> None:
         self.log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"

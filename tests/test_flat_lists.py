@@ -165,7 +165,8 @@ async def test_the_punches_of_ignored_codes_are_counted_by_week(
 
 
 async def test_the_figures_of_a_survey_are_planned_for_their_values(database: Database) -> None:
-    """A plan for any values, which PostgreSQL takes at the sixth call, reads all responses for the few after the mark."""
+    """A plan for any values, which PostgreSQL takes at the sixth call,
+    reads all responses for the few after the mark."""
     (survey_id,) = await responded(database, 1)
     mode = text("SHOW plan_cache_mode")
     async with database.transaction() as db:

@@ -77,7 +77,8 @@ async def settle(urls: DatabaseUrls, *tables: str) -> None:
 
 @pytest.fixture
 async def mirror(database: Database, urls: DatabaseUrls) -> Database:
-    """MANY punches of thirty people at four terminals, counted up; then one more, of a day that waits to be counted again."""
+    """MANY punches of thirty people at four terminals, counted up;
+    then one more, of a day that waits to be counted again."""
     async with database.transaction() as db:
         await db.execute(text(_PUNCHES), {"first": FIRST, "days": DAYS, "many": MANY})
         await daily_totals.mark_stale(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
@@ -228,7 +229,8 @@ async def test_a_deep_page_of_the_audit_names_only_what_it_shows(
 async def test_tenants_and_users_are_read_without_the_accounts_of_all(
     alice: Browser, database: Database, urls: DatabaseUrls, view: str, most: int
 ) -> None:
-    """300 tenants with 20,000 accounts, 400 of them the platform's. To look at each would be thousands of blocks more."""
+    """300 tenants with 20,000 accounts, 400 of them the platform's.
+    To look at each would be thousands of blocks more."""
     await bench_tenants.fill(database, 300, 20_000, share=50)
     owner = Database(urls.owner)
     await bench_tenants.settle(owner)
@@ -347,7 +349,8 @@ async def test_the_few_rows_of_a_rare_filter_are_found_by_an_index(alice: Browse
 
 
 @pytest.mark.usefixtures("long_lists")
-# PostgreSQL 15 looks for the person behind each row of the audit through all 300 people of the test, which lie in 4 blocks.
+# PostgreSQL 15 looks for the person behind each row of the audit through all 300 people of the test,
+# which lie in 4 blocks.
 @pytest.mark.parametrize(("url", "most"), [("/admin/audit", 550), ("/admin/jobs", 500), ("/attendance", 500)])
 async def test_a_long_list_is_neither_counted_nor_read_to_its_end(
     alice: Browser, database: Database, monkeypatch: pytest.MonkeyPatch, url: str, most: int
@@ -412,7 +415,8 @@ async def test_sweeps_that_are_over_are_found_without_all_other_jobs(parts: Part
 
 
 async def test_what_keeps_punches_from_counting_is_counted_once_before_there_are_statistics(database: Database) -> None:
-    """As after a first sync: the database takes the new punches for few. Each person's would be read for every other person."""
+    """As after a first sync: the database takes the new punches for few.
+    Each person's would be read for every other person."""
     async with database.transaction() as db:
         await connect(db)
         for code in range(30):

@@ -39,6 +39,11 @@ PURE = {
     "app/clock/pairing/use_punches.py",
     "app/clock/pairing/verdicts.py",
     "app/clock/pairing/widening.py",
+    "app/clock/parsing/people.py",
+    "app/clock/parsing/punches.py",
+    "app/clock/parsing/rows.py",
+    "app/clock/parsing/times.py",
+    "app/clock/parsing/values.py",
     "app/clock/problems/code_detectors.py",
     "app/clock/problems/connection_detectors.py",
     "app/clock/problems/day_detectors.py",
@@ -47,12 +52,15 @@ PURE = {
     "app/clock/problems/silence.py",
     "app/clock/problems/terminal_detectors.py",
     "app/clock/review/sentences.py",
+    "app/clock/review/timeline.py",
     "app/clock/review/words.py",
+    "app/clock/sync/window_completeness.py",
     "app/counting.py",
     "app/dates.py",
     "app/db/located.py",
     "app/errors.py",
     "app/host/applications/application_words.py",
+    "app/host/applications/icons.py",
     "app/languages.py",
     "app/outbound/spellings.py",
     "app/problems/findings.py",
@@ -72,9 +80,9 @@ PURE = {
     "app/surveys/ledger/errors.py",
     "app/surveys/ledger/walking.py",
     "app/surveys/mine/words.py",
+    "app/surveys/pages/me/words.py",
     "app/surveys/question_details.py",
     "app/surveys/question_types.py",
-    "app/surveys/pages/me/words.py",
     "app/surveys/ratings/figures.py",
     "app/surveys/results/figures.py",
     "app/surveys/results/promoters.py",
@@ -84,6 +92,7 @@ PURE = {
     "app/surveys/words.py",
     "app/texts.py",
     "app/web/merging.py",
+    "app/webhooks/addresses.py",
     "app/wording/marked.py",
 }
 IMPURE_PARTS = (
@@ -99,8 +108,8 @@ IMPURE_PARTS = (
     "app.db",
     "app.web",
 )
-# A part stands on the rows below it: it imports nothing of its own row, and nothing above. Parts of the application, of which what
-# the three modules bring are one, their pages and APIs another, and all their other rooms a third.
+# A part stands on the rows below it: it imports nothing of its own row, and nothing above. Parts of the application, of
+# which what the three modules bring are one, their pages and APIs another, and all their other rooms a third.
 LAYERS = {
     "app": (
         "workers",
@@ -336,7 +345,8 @@ def test_no_two_classes_have_the_same_name() -> None:
 def is_pure(path: Path) -> bool:
     """True for a core that takes data and `now` and returns data, as its docstring's first line says.
 
-    Read without a syntax tree: the tests are named after these files, so every process of the suite asks for all of them.
+    Read without a syntax tree: the tests are named after these files,
+    so every process of the suite asks for all of them.
     """
     with path.open(encoding="utf-8") as file:
         return file.readline().rstrip().removesuffix('"""').endswith("Pure.")

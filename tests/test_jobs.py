@@ -194,7 +194,8 @@ async def test_of_many_doubled_wake_ups_exactly_one_gets_the_job(parts: Parts) -
 
 
 async def test_one_workspace_has_at_most_half_of_a_workers_slots(parts: Parts) -> None:
-    """A job that never ends holds its slot; the second of its workspace waits for it, and another workspace does not."""
+    """A job that never ends holds its slot; the second of its workspace waits for it,
+    and another workspace does not."""
     slots, go = Slots(2), asyncio.Event()
     ran: list[str] = []
 

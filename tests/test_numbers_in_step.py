@@ -1,5 +1,5 @@
-"""Numbers that have to stay in step, where the code cannot take the one from the other: layers lie between them, or one is a
-setting, a file that is not Python, or a bound with room to spare."""
+"""Numbers that have to stay in step, where the code cannot take the one from the other: layers lie between them, or one
+is a setting, a file that is not Python, or a bound with room to spare."""
 
 import re
 from datetime import UTC, datetime, timedelta

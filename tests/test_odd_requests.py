@@ -1,7 +1,8 @@
-"""Input that keyboards do not type, sent to every page, form and address for programs: it is taken or refused in words, and breaks nothing.
+"""Input that keyboards do not type, sent to every page, form and address for programs:
+it is taken or refused in words, and breaks nothing.
 
-A route that a walk can't fill in fails it: tests.one_of_each says what stands in its parts, UNSHOWN which fields a form has that no
-page shows.
+A route that a walk can't fill in fails it: tests.one_of_each says what stands in its parts, UNSHOWN which fields a form
+has that no page shows.
 """
 
 import ast
@@ -95,7 +96,8 @@ _SENTENCE = re.compile(r"[A-Z`].*[.!?]", re.DOTALL)
 
 
 class Walk:
-    """A browser that notes what is wrong with the answers: `met` stays empty where all is well. `kinds`: the values that it sends."""
+    """A browser that notes what is wrong with the answers: `met` stays empty where all is well.
+    `kinds`: the values that it sends."""
 
     def __init__(self, browser: Browser, parts: Parts, kinds: Sequence[str] = tuple(VALUES)) -> None:
         self.browser, self.parts, self.kinds = browser, parts, kinds
@@ -140,7 +142,8 @@ def encoded(pairs: Iterable[tuple[str, bytes]]) -> str:
 
 
 def asking(url: str, pairs: Iterable[tuple[str, bytes]]) -> httpx.URL:
-    """httpx looks at every letter of an address that it is given as text, several times: that took longer than most answers."""
+    """httpx looks at every letter of an address that it is given as text, several times:
+    that took longer than most answers."""
     whole = httpx.URL(f"{BASE_URL}{url}")
     whole._uri_reference = whole._uri_reference._replace(query=encoded(pairs))
     return whole
@@ -189,7 +192,8 @@ def filters() -> Iterator[Filter]:
 
 
 async def test_no_request_breaks_a_page(app: Any, parts: Parts, alice: Browser, pytestconfig: pytest.Config) -> None:
-    """One walk for queries, addresses and forms: to fill a workspace and to look at all its pages costs as much as what is sent."""
+    """One walk for queries, addresses and forms: to fill a workspace and to look at all its pages costs as much
+    as what is sent."""
     is_another_server = pytestconfig.getoption("database_only")
     walk = Walk(alice, parts, odd_values.TO_ANOTHER_SERVER if is_another_server else tuple(VALUES))
     async with one_of_each(parts) as found:
@@ -218,7 +222,8 @@ async def _send_queries(walk: Walk, app: Any, found: Site) -> dict[str, Rendered
 
 
 async def _send_to_list(walk: Walk, url: str, asks: list[Control], hidden: set[str]) -> None:
-    """One value in all filters that take any text, since the list asks the database for nothing once one filter is refused."""
+    """One value in all filters that take any text, since the list asks the database for nothing once one filter is
+    refused."""
     free = {one.name for one in asks if one.free} | hidden
     for kind in filter(walk.kinds.__contains__, odd_values.OF_QUERIES):
         days = {one.name for one in asks if one.kind == "date" and kind in (odd_values.FIRST, odd_values.LAST)}
@@ -258,7 +263,8 @@ def unshown(path: str) -> RenderedForm:
 
 
 async def _send_form(walk: Walk, found: Site, route: tuple[str, int], form: RenderedForm, read: frozenset[str]) -> None:
-    """Each value in all fields at once; then in those alone for which it was not refused, to come to what is behind the form.
+    """Each value in all fields at once; then in those alone for which it was not refused,
+    to come to what is behind the form.
 
     What is only compared, a button's word or a password, is right wherever the value is no other text to it.
     """

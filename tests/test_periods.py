@@ -1,4 +1,5 @@
-"""Days by a word: each word on ordinary days and at the ends of weeks, months and years; and a list that is narrowed by one."""
+"""Days by a word: each word on ordinary days and at the ends of weeks, months and years;
+and a list that is narrowed by one."""
 
 from datetime import date
 

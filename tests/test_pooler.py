@@ -94,7 +94,8 @@ async def test_a_worker_runs_jobs_through_it(pooled: str, settings: Settings) ->
 async def test_where_connections_are_handed_on_nothing_that_was_set_stays(
     urls: DatabaseUrls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """PgBouncer 1.18 keeps no prepared statements by name, so none are kept here; everything else is as with a newer one."""
+    """PgBouncer 1.18 keeps no prepared statements by name, so none are kept here;
+    everything else is as with a newer one."""
     monkeypatch.setattr(session, "DIALECT", f"{session.DIALECT}?prepared_statement_cache_size=0")
     with before(urls.app, "transaction", size=1) as url:
         database = Database(url, pool_size=3, limit_s=7, pooled=True)

@@ -1,4 +1,5 @@
-"""How often a program may call: what all processes together serve, and how long one that asked too often is told to wait."""
+"""How often a program may call: what all processes together serve,
+and how long one that asked too often is told to wait."""
 
 import asyncio
 from collections.abc import Callable
@@ -160,7 +161,8 @@ def test_all_processes_together_never_serve_a_tenth_more(
 
 
 def test_processes_that_hoard_and_then_serve_all_at_once_stay_below_a_tenth() -> None:
-    """The worst that they can do: they hold full leases, the budget fills up again, and everything is asked for at once."""
+    """The worst that they can do: they hold full leases, the budget fills up again,
+    and everything is asked for at once."""
     processes = Processes(600, [0.0, 0.0])
     for number in range(64):
         assert processes.ask(number % 2)

@@ -1,4 +1,5 @@
-"""Who may: walks every route with every role and from every workspace. A route without a guard, or a new one, fails here."""
+"""Who may: walks every route with every role and from every workspace.
+A route without a guard, or a new one, fails here."""
 
 import re
 from typing import Any
@@ -190,7 +191,8 @@ async def test_a_page_that_takes_a_token_asks_for_its_scope(app: Any, visitor: B
 
 @pytest.mark.parametrize("short", CAST)
 async def test_every_page_asks_for_its_permission(app: Any, sign_in: SignIn, short: str) -> None:
-    """403 exactly where the role lacks the permission or the page is the platform's; never a 500; a foreign id is a 404."""
+    """403 exactly where the role lacks the permission or the page is the platform's; never a 500;
+    a foreign id is a 404."""
     browser = await sign_in(short)
     permissions, workspace = _rights(short)
     for path, method, (guard,) in routes(app):

@@ -1,4 +1,5 @@
-"""What is said of typed texts wherever they are kept: here, the cells of CSV files; and instants as the APIs write them."""
+"""What is said of typed texts wherever they are kept: here, the cells of CSV files;
+and instants as the APIs write them."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo

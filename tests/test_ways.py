@@ -41,8 +41,9 @@ async def test_a_page_of_the_punch_list_reads_its_address_once(database: Databas
         answer = await alice.get("/clock_transactions?q=ada&from=2026-01-01&outcome=imported")
     assert answer.status_code == 200
     assert way.began("lists.py:asked") == 1
-    # Two of them find out in which language the page speaks; one counts problems for the menu, one whether a worker is alive; two
-    # know with which view its person opens the list; three came when the list, its page and its filters became files of their own.
+    # Two of them find out in which language the page speaks; one counts problems for the menu, one whether a worker is
+    # alive; two know with which view its person opens the list;
+    # three came when the list, its page and its filters became files of their own.
     assert len(way.files) <= 45
 
 

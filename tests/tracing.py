@@ -1,4 +1,5 @@
-"""Which files of ours a piece of work goes through, and how often it enters a room: for `tests/test_ways.py`, and to look at.
+"""Which files of ours a piece of work goes through, and how often it enters a room:
+for `tests/test_ways.py`, and to look at.
 
 `python -m pytest tests/test_ways.py -s` prints every way, with the functions that ran in each file.
 """

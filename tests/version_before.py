@@ -1,8 +1,8 @@
 """The version before this one: which commit it is, and its program in a folder of its own.
 
-With each release, COMMIT becomes the commit with which the release was finished, and NEWEST its newest step of each module. Then the
-steps since then must leave that version running (tests/db/step_rules.py), and it is run beside this one
-(tests/upgrade/test_side_by_side.py). It runs with the packages of this version.
+With each release, COMMIT becomes the commit with which the release was finished, and NEWEST its newest step of each
+module. Then the steps since then must leave that version running (tests/db/step_rules.py), and it is run beside this
+one (tests/upgrade/test_side_by_side.py). It runs with the packages of this version.
 """
 
 import subprocess
@@ -25,7 +25,8 @@ NEWEST = {
 
 @contextmanager
 def version_before(folder: Path) -> Iterator[Path]:
-    """Its working tree in `folder`, which must not be there yet. Skips the test where the history does not reach back to it."""
+    """Its working tree in `folder`, which must not be there yet.
+    Skips the test where the history does not reach back to it."""
     if _git("cat-file", "-e", f"{COMMIT}^{{commit}}") != 0:
         pytest.skip(f"the version before, commit {COMMIT[:7]}, is not in this clone; `git fetch --unshallow` brings it")
     assert _git("worktree", "add", "--quiet", "--detach", str(folder), COMMIT) == 0

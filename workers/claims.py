@@ -94,7 +94,8 @@ async def claim(
 
 
 async def is_held(db: AsyncSession, job_id: int, attempt: int, stale_after: timedelta, busy: NoPlace = FREE) -> bool:
-    """After a claim in vain: True when only a transaction that asks for the job keeps it back (`jobs.request_after`)."""
+    """After a claim in vain: True when only a transaction that asks for the job keeps it back
+    (`jobs.request_after`)."""
     return await db.scalar(_claimable(job_id, attempt, stale_after, busy)) is not None
 
 

@@ -1,4 +1,5 @@
-"""Runs one job: claims its row, keeps saying that it lives, and writes how it ended. What the job does: its function."""
+"""Runs one job: claims its row, keeps saying that it lives, and writes how it ended.
+What the job does: its function."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping

@@ -129,7 +129,8 @@ def _worker(
     async def ask_what_is_due(_: Mapping[str, Any]) -> None:
         await schedule(parts)
 
-    # SAQ has one key for all queues: the cron of a worker that stopped before an update would keep this one from coming.
+    # SAQ has one key for all queues: the cron of a worker that stopped before an update would keep this one
+    # from coming.
     ask_what_is_due.__qualname__ = f"schedule_{queue.name}"
     every_minute = CronJob(cast("Any", ask_what_is_due), cron="* * * * *", timeout=50, heartbeat=50, retries=3, ttl=30)
     return EndingWorker(

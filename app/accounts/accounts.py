@@ -31,7 +31,8 @@ NOT_ONESELF = "You can't deactivate yourself. Another administrator can."
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
-    """What an administrator says about a new account. `kind` is a user type, `roles` are names of roles of the workspace.
+    """What an administrator says about a new account.
+    `kind` is a user type, `roles` are names of roles of the workspace.
 
     Without `password` a one-time link is made.
     """

@@ -1,4 +1,5 @@
-"""The audit: one row for every act of a person or of the system, with what it changed. Appended in the act's transaction."""
+"""The audit: one row for every act of a person or of the system, with what it changed.
+Appended in the act's transaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from app.db.session import workspace_of
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts: a signed-in person, a command on the server, or the system itself (`id` None). `token` is the name of the API token
-    by which the person acts."""
+    """Who acts: a signed-in person, a command on the server, or the system itself (`id` None). `token` is the name of
+    the API token by which the person acts."""
 
     id: int | None
     name: str

@@ -48,8 +48,8 @@ def actor_label(name: str, token: str | None) -> str:
 
 
 def subject_label(kind: str, subject: str, name: str | None = None, *, erased: bool = False) -> str:
-    """`Person “Ada”`, `Record 12 (Ada)`, or `Person 12` without a name; `12 punches` for an act on several. The settings
-    of the clock exist once, so they have no number. With `erased` the subject is a person who was erased."""
+    """`Person “Ada”`, `Record 12 (Ada)`, or `Person 12` without a name; `12 punches` for an act on several. The
+    settings of the clock exist once, so they have no number. With `erased` the subject is a person who was erased."""
     known = SUBJECTS.get(kind)
     label = known.label if known else kind.replace("_", " ").capitalize()
     if _counts(subject, label):

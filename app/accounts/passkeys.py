@@ -41,7 +41,8 @@ class PasskeyNotMade(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class SignedChallenge:
-    """What a browser answers in place of the six digits. `site` is None when this portal's address takes no passkeys."""
+    """What a browser answers in place of the six digits.
+    `site` is None when this portal's address takes no passkeys."""
 
     site: PasskeySite | None
     answer: str

@@ -10,7 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.direct import Direct, driver
 
-# The same as api/rate_limit_rules.py::granted, by the clock of the database, which is read once, after the row is locked.
+# The same as api/rate_limit_rules.py::granted, by the clock of the database, which is read once,
+# after the row is locked.
 _TAKE = Direct("""
     INSERT INTO request_budgets AS held (token_id, remaining, granted, at)
     VALUES (

@@ -1,5 +1,5 @@
-"""Signing in: passwords, lock-out after wrong ones, and the second factor. Links for a first password: one_time_links.py. Pages are in
-app/host/pages/admin/sign_in.py.
+"""Signing in: passwords, lock-out after wrong ones, and the second factor. Links for a first password:
+one_time_links.py. Pages are in app/host/pages/admin/sign_in.py.
 """
 
 import asyncio
@@ -121,7 +121,8 @@ async def _second_step(database: Database, keys: KeyRing, user: User, attempt: A
 
 async def is_password_of(database: Database, email: str, password: str) -> bool:
     """Asks a signed-in person for their password again. Wrong ones count towards the lock-out, so that
-    a person in somebody else's session can't guess it. A right one resets no count, because it proves no second factor."""
+    a person in somebody else's session can't guess it.
+    A right one resets no count, because it proves no second factor."""
     user = await _claim_try(database, email)
     if not await verify_password(user.password_hash if user else None, password) or user is None:
         return False

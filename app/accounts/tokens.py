@@ -1,4 +1,5 @@
-"""API tokens: made, listed and revoked. They are shown once and kept as SHA-256. Checking them at the door: app.api.tokens."""
+"""API tokens: made, listed and revoked. They are shown once and kept as SHA-256.
+Checking them at the door: app.api.tokens."""
 
 import hashlib
 import secrets

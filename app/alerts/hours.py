@@ -1,7 +1,7 @@
 """Quiet hours and digests in a person's zone, across midnight and across the days on which clocks change. Pure.
 
-A wall-clock time becomes an instant before anything is compared. A repeated hour is the first one. A missing hour is as long
-after midnight as its clock says.
+A wall-clock time becomes an instant before anything is compared. A repeated hour is the first one. A missing hour is as
+long after midnight as its clock says.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -14,7 +14,8 @@ _WEEK = 7
 
 
 def after_quiet(quiet: QuietHours | None, zone: str, severity: str, at: datetime) -> datetime:
-    """When a mail that could leave at `at` leaves: it waits for the end of the quiet hours, unless its severity breaks them."""
+    """When a mail that could leave at `at` leaves: it waits for the end of the quiet hours,
+    unless its severity breaks them."""
     if quiet and quiet.but_critical and severity == "critical":
         return at
     return quiet_until(quiet, zone, at) or at

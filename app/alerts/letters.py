@@ -15,7 +15,8 @@ CHOICE_PAGE: Final = "/account/notifications"
 
 @dataclass(frozen=True, slots=True)
 class ToldProblem:
-    """A problem as a letter tells it. `advice` says what to do; `opened_at` is when it began, `closed_by` is `itself` or `person`."""
+    """A problem as a letter tells it. `advice` says what to do;
+    `opened_at` is when it began, `closed_by` is `itself` or `person`."""
 
     title: str
     detail: str

@@ -1,5 +1,5 @@
-"""What people must still be told, in each workspace: news of problems that are not planned for people yet, and one row for each
-person and problem. What people chose is in setting."""
+"""What people must still be told, in each workspace: news of problems that are not planned for people yet, and one row
+for each person and problem. What people chose is in setting."""
 
 from datetime import datetime
 
@@ -11,8 +11,8 @@ from app.db.base import Base, Created, Id
 
 
 class AlertNews(Base):
-    """What one look, or one act, opened and closed, as ids of problems. It is written in that transaction. The job `alerts` plans
-    it for people and removes it. `quiet`: what opened is told as a sum."""
+    """What one look, or one act, opened and closed, as ids of problems. It is written in that transaction. The job
+    `alerts` plans it for people and removes it. `quiet`: what opened is told as a sum."""
 
     __tablename__ = "alert_news"
 
@@ -24,9 +24,9 @@ class AlertNews(Base):
 
 
 class ProblemAlert(Base):
-    """How far a person has been told of a problem: `waiting` for the mail that it opened, `told`, `closing` for the mail that it closed,
-    or `over`. `due_at` is when the next mail leaves, null for none. `opened_at` is when it opened this time. `thread` is the
-    `message_key` of the mail that the next one replies to."""
+    """How far a person has been told of a problem: `waiting` for the mail that it opened, `told`, `closing` for the
+    mail that it closed, or `over`. `due_at` is when the next mail leaves, null for none. `opened_at` is when it opened
+    this time. `thread` is the `message_key` of the mail that the next one replies to."""
 
     __tablename__ = "alerts"
     __table_args__ = (

@@ -20,8 +20,8 @@ from app.problems.events import ProblemsMoved
 from app.problems.models import Problem
 
 JOB: Final = "alerts"
-# Several first looks, or a year that is read slice by slice, give one sum. It is told when nothing new came for a while, or at
-# the latest after this time.
+# Several first looks, or a year that is read slice by slice, give one sum. It is told when nothing new came for a
+# while, or at the latest after this time.
 SUM_AFTER, SUM_AT_LATEST = timedelta(minutes=10), timedelta(days=1)
 # When no worker has mail, older news are removed.
 KEPT: Final = timedelta(days=1)
@@ -105,8 +105,9 @@ async def quiet_sums(db: AsyncSession, now: datetime) -> dict[str, int]:
 
 
 async def next_at(db: AsyncSession) -> datetime | None:
-    """When there is something to do: news, an alert, or a sum of what was found quietly. News ask for their job by themselves.
-    But that job may fail, and a cause of the version before may commit after the jobs that waited have run."""
+    """When there is something to do: news, an alert, or a sum of what was found quietly. News ask for their job by
+    themselves. But that job may fail, and a cause of the version before may commit after the jobs
+    that waited have run."""
     loud = select(func.min(AlertNews.at)).where(~AlertNews.quiet).scalar_subquery()
     found: datetime | None = await db.scalar(select(func.least(loud, waiting.first_due(), _sum_due())))
     return found

@@ -1,4 +1,5 @@
-"""Who may be told of problems in a workspace, of which kinds, and by which rules. Asked again for each mail when its turn comes."""
+"""Who may be told of problems in a workspace, of which kinds, and by which rules.
+Asked again for each mail when its turn comes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ SEES = "host.problems"
 
 @dataclass(frozen=True, slots=True)
 class AlertReader:
-    """A person who may see problems. `kinds` are those whose pages they may open. `chose` is false while the default rules hold,
-    until the person chooses."""
+    """A person who may see problems. `kinds` are those whose pages they may open. `chose` is false while the default
+    rules hold, until the person chooses."""
 
     user_id: int
     name: str

@@ -24,8 +24,8 @@ class SeverityRule:
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Wall-clock times of the person's zone, `starts` included. When `ends` is earlier, they last past midnight. `but_critical`:
-    critical problems are told even then."""
+    """Wall-clock times of the person's zone, `starts` included. When `ends` is earlier, they last past midnight.
+    `but_critical`: critical problems are told even then."""
 
     starts: time
     ends: time

@@ -14,8 +14,8 @@ _PACES = ", ".join(f"'{pace}'" for pace in PACES)
 
 
 class AlertSetting(Base):
-    """A person without a row has not chosen yet. The columns are the fields of app.alerts.rules.AlertRules; minutes in `…_after`;
-    `quiet_from` is null where there are no quiet hours."""
+    """A person without a row has not chosen yet. The columns are the fields of app.alerts.rules.AlertRules; minutes in
+    `…_after`; `quiet_from` is null where there are no quiet hours."""
 
     __tablename__ = "alert_settings"
     __table_args__ = (

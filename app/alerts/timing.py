@@ -11,7 +11,8 @@ from app.alerts.rules import AlertRules, Pace
 STORM, STORM_WINDOW = 20, timedelta(minutes=10)
 # An alert that waited longer, because no worker ran or mail was off, is dropped: the page Problems shows the problem.
 TOO_OLD: Final = timedelta(days=8)
-# A snooze may end before its time, when there is something new or a person ends it. So a waiting alert is looked at again.
+# A snooze may end before its time, when there is something new or a person ends it.
+# So a waiting alert is looked at again.
 LOOKS_AGAIN: Final = timedelta(hours=1)
 Fate = Literal["tell", "wait", "drop"]
 # How far a person has been told: see app.alerts.models.ProblemAlert.
@@ -21,9 +22,9 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 
 @dataclass(frozen=True, slots=True)
 class AlertInTurn:
-    """What one person must still be told of a problem. `opened_at` is when the problem opened, the last time if it opened again.
-    `due_at` is when to tell it, None when there is nothing to tell. `closed_at` is None while it is open; `snoozed_until` is None
-    when it is not snoozed."""
+    """What one person must still be told of a problem. `opened_at` is when the problem opened, the last time if it
+    opened again. `due_at` is when to tell it, None when there is nothing to tell. `closed_at` is None while it is open;
+    `snoozed_until` is None when it is not snoozed."""
 
     kind: str
     severity: str
@@ -35,16 +36,16 @@ class AlertInTurn:
 
 
 def opened(rules: AlertRules, alert: AlertInTurn, at: datetime, now: datetime) -> AlertInTurn:
-    """The alert after the news that the problem opened at `at`. If the person was not told yet that it had closed, there is
-    nothing new to tell."""
+    """The alert after the news that the problem opened at `at`. If the person was not told yet that it had closed,
+    there is nothing new to tell."""
     if alert.state == "closing":
         return replace(alert, state="told", due_at=None)
     return planned(rules, replace(alert, state="waiting", opened_at=at), now) if alert.state == "over" else alert
 
 
 def closed(rules: AlertRules, alert: AlertInTurn, now: datetime) -> AlertInTurn:
-    """The alert after the news that the problem closed: `closed_at` says when. It is None where the problem opened again since: then the
-    person knows it already."""
+    """The alert after the news that the problem closed: `closed_at` says when. It is None where the problem opened
+    again since: then the person knows it already."""
     match alert.state:
         case "told" if alert.closed_at is None:
             return alert
@@ -70,8 +71,8 @@ def told(alert: AlertInTurn) -> AlertInTurn:
 
 
 def missed(alert: AlertInTurn, now: datetime) -> AlertInTurn:
-    """The alert after the mail about its opening was dropped: the person knows nothing of the problem. If the mail about its
-    closing left already, the alert is over."""
+    """The alert after the mail about its opening was dropped: the person knows nothing of the problem. If the mail
+    about its closing left already, the alert is over."""
     return alert if alert.state == "over" else replace(alert, state="waiting", due_at=alert.due_at or now)
 
 
@@ -112,8 +113,8 @@ def fate(rules: AlertRules, alert: AlertInTurn, now: datetime) -> tuple[Fate, da
 
 
 def _is_settled(rules: AlertRules, alert: AlertInTurn) -> bool:
-    """True when there is nothing to tell: the person does not want it, was told already, or the problem closed before its minutes
-    were over."""
+    """True when there is nothing to tell: the person does not want it, was told already, or the problem closed before
+    its minutes were over."""
     if pace_of(rules, alert) == "never" or alert.state in ("told", "over"):
         return True
     if alert.state == "closing":
@@ -123,7 +124,8 @@ def _is_settled(rules: AlertRules, alert: AlertInTurn) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lately:
-    """What one person got within STORM_WINDOW: the number of single alerts, and when the last mail about many was made."""
+    """What one person got within STORM_WINDOW: the number of single alerts,
+    and when the last mail about many was made."""
 
     alerts: int = 0
     storm_at: datetime | None = None

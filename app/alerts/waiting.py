@@ -1,4 +1,5 @@
-"""Rows of `alerts`: what each person must still be told. Reads and writes them; timing.py decides what becomes of them."""
+"""Rows of `alerts`: what each person must still be told.
+Reads and writes them; timing.py decides what becomes of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -31,8 +31,8 @@ PROBLEMS_PAGE = "/problems?view=all"
 
 
 async def write_alert(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:
-    """None when the person may not be told or has chosen otherwise, and when the problem closed or opened again since: then
-    another mail says so."""
+    """None when the person may not be told or has chosen otherwise, and when the problem closed or opened again since:
+    then another mail says so."""
     person = await people.reader(db, mail.user_id)
     problem = await db.get(Problem, mail.facts["problem"])
     if person is None or problem is None or not person.wants(problem.kind, problem.severity):

@@ -1,4 +1,5 @@
-"""The success envelope of the JSON APIs and the types its values are bounded by. Failures: app.web.errors.answers.envelope."""
+"""The success envelope of the JSON APIs and the types its values are bounded by.
+Failures: app.web.errors.answers.envelope."""
 
 from typing import Annotated, Any
 

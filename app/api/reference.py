@@ -33,7 +33,8 @@ _LEAST_TOLD, _MOST_TOLD = -(2**31), 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class FieldLine:
-    """A parameter, or a field of a body or an answer. `name` has dots between levels, and `[]` behind a list: `data[].id`."""
+    """A parameter, or a field of a body or an answer.
+    `name` has dots between levels, and `[]` behind a list: `data[].id`."""
 
     name: str
     kind: str
@@ -49,7 +50,8 @@ class AnswerLine:
 
 @dataclass(frozen=True, slots=True)
 class EndpointShown:
-    """`anchor` is its place on the page; `path` is what follows the server's address. `body` and `example_body` are empty for a GET."""
+    """`anchor` is its place on the page; `path` is what follows the server's address.
+    `body` and `example_body` are empty for a GET."""
 
     anchor: str
     method: str

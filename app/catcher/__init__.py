@@ -1,1 +1,2 @@
-"""A mail server for the demo and for trying things: it keeps what it gets, shows it on a page, and sends nothing anywhere."""
+"""A mail server for the demo and for trying things: it keeps what it gets, shows it on a page,
+and sends nothing anywhere."""

@@ -29,7 +29,8 @@ async def catch(port: int, smtp_port: int, say: Callable[[str], None]) -> None:
 
 
 def application(caught: CaughtMails) -> Callable[..., Awaitable[None]]:
-    """An ASGI application: the list at `/`, one mail at `/NUMBER`; events are posted to `/webhook` and shown at `/webhooks`."""
+    """An ASGI application: the list at `/`, one mail at `/NUMBER`;
+    events are posted to `/webhook` and shown at `/webhooks`."""
 
     events = CaughtEvents()
 

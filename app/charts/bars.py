@@ -10,8 +10,8 @@ from app.counting import percent
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """`percent` None: unknown. `before` is what the bar was in the days before, None for not known. `note` is a second line below
-    the label, `hint` shows on hover, and `cells` stand in the columns after the number."""
+    """`percent` None: unknown. `before` is what the bar was in the days before, None for not known. `note` is a second
+    line below the label, `hint` shows on hover, and `cells` stand in the columns after the number."""
 
     label: str
     value: int
@@ -44,7 +44,8 @@ class BarHeads:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """What the macro `visuals.bars` prints. `said` compares with the days before; `earlier` names the marks on the bars."""
+    """What the macro `visuals.bars` prints. `said` compares with the days before;
+    `earlier` names the marks on the bars."""
 
     title: str
     heads: BarHeads

@@ -20,8 +20,8 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class DayColumn:
-    """One day: what stands below its column, where it leads, what it says in words, and a value for each series. `name` is the day
-    in the table; `before` the total of its counterpart in the days before, None when that is not known."""
+    """One day: what stands below its column, where it leads, what it says in words, and a value for each series. `name`
+    is the day in the table; `before` the total of its counterpart in the days before, None when that is not known."""
 
     name: str
     label: str
@@ -45,8 +45,8 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class DrawnDay:
-    """`title` says the day in words, with its counterpart. `begins` is true where the axis may have to stand before the day. `before`
-    is the height of the counterpart."""
+    """`title` says the day in words, with its counterpart. `begins` is true where the axis may have to stand before the
+    day. `before` is the height of the counterpart."""
 
     day: DayColumn
     title: str
@@ -57,8 +57,8 @@ class DrawnDay:
 
 @dataclass(frozen=True, slots=True)
 class ColumnChart:
-    """What the macro `visuals.day_bars` prints. `unit` says what the numbers of the axis count: "punches a day". `said` compares the
-    days with those before; `earlier` names these in the legend, "" where none of them is drawn."""
+    """What the macro `visuals.day_bars` prints. `unit` says what the numbers of the axis count: "punches a day". `said`
+    compares the days with those before; `earlier` names these in the legend, "" where none of them is drawn."""
 
     title: str
     unit: str

@@ -16,7 +16,8 @@ MOST_PERCENT = 300
 
 @dataclass(frozen=True, slots=True)
 class PeriodPair:
-    """The days `first` to `last` and as many before them. Days from `today` on are not over: they are never compared."""
+    """The days `first` to `last` and as many before them.
+    Days from `today` on are not over: they are never compared."""
 
     first: date
     last: date
@@ -80,8 +81,8 @@ class Noun:
 
 
 def compare(pair: PeriodPair, by_day: Mapping[date, int], noun: Noun, *, unknown: str = "") -> str:
-    """What the shown days came to against the days before; `by_day` holds both. `unknown` says why the days before are not known
-    in full: then they are not compared."""
+    """What the shown days came to against the days before; `by_day` holds both. `unknown` says why the days before are
+    not known in full: then they are not compared."""
     counterparts, whole = pair.counterparts, pair.whole
     if counterparts is None or whole is None:
         return pair.why_not()

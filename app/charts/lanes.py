@@ -8,7 +8,8 @@ LANES = 3
 
 
 def lanes(places: Sequence[float], apart: float = MARK) -> list[int]:
-    """The lane of each mark, 0 next to the line; `places` are 0..1000, ascending. Where all lanes are full, marks share the last."""
+    """The lane of each mark, 0 next to the line; `places` are 0..1000, ascending.
+    Where all lanes are full, marks share the last."""
     ends = [-apart] * (LANES - 1)
     found = []
     for x in places:

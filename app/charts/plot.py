@@ -55,8 +55,8 @@ class PlotSlot:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What the macro `visuals.plot` prints. `before` is the path of the days before, "" for none; `said` compares with them, and
-    `earlier` names them."""
+    """What the macro `visuals.plot` prints. `before` is the path of the days before, "" for none; `said` compares with
+    them, and `earlier` names them."""
 
     title: str
     unit: str
@@ -147,7 +147,8 @@ def line(values: Sequence[float | None]) -> str:
 
 
 def day_ticks(days: Sequence[date]) -> Iterator[DayTick]:
-    """Ticks at round days: each, each second, Mondays, or the first of each month. `days` are in order, without a gap."""
+    """Ticks at round days: each, each second, Mondays, or the first of each month.
+    `days` are in order, without a gap."""
     chosen = [n for n, day in enumerate(days) if _is_round(n, day, len(days))]
     for number, n in enumerate(chosen):
         x = 100 * (n + 0.5) / len(days)

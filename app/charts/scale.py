@@ -12,7 +12,8 @@ _SIZES = ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """`x` is its place from the left, `y` the same from the top; both are SVG lengths. `anchor` keeps its label inside the drawing."""
+    """`x` is its place from the left, `y` the same from the top; both are SVG lengths.
+    `anchor` keeps its label inside the drawing."""
 
     label: str
     x: str

@@ -63,7 +63,8 @@ class HeatRow:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """What the macro `visuals.heatmap` prints. `steps` are the shades of the legend: (shade, the number that it begins with)."""
+    """What the macro `visuals.heatmap` prints. `steps` are the shades of the legend:
+    (shade, the number that it begins with)."""
 
     title: str
     unit: str

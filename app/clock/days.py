@@ -64,7 +64,8 @@ def gaps(wanted: DaySpan, known: Iterable[DaySpan]) -> list[DaySpan]:
 def slice_until(first: date, end: date, rows_a_day: float | None, rows_a_page: int) -> date:
     """Where a slice from `first` ends: about twenty pages of it, at least a day, at most a month.
 
-    When the server's paging proves unstable, a slice is walked again; its size also limits how deep the server must page.
+    When the server's paging proves unstable, a slice is walked again;
+    its size also limits how deep the server must page.
     """
     if rows_a_day is None:
         days = FIRST_SLICE

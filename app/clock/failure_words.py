@@ -1,4 +1,4 @@
-"""What each TC code of a run means to an operator, and what to do about it. The codes themselves are in app.clock.codes. Pure."""
+"""What each TC code of a run means to an operator, and what to do. The codes are in app.clock.codes. Pure."""
 
 from dataclasses import dataclass
 

@@ -50,7 +50,8 @@ async def remove_old(parts: Parts, claim: Claim) -> None:
 
 
 async def schedule(parts: Parts, workspace: str) -> datetime | None:
-    """Asks for a sync run where the interval is over, for one in place of a run whose worker died, and for the daily purge."""
+    """Asks for a sync run where the interval is over, for one in place of a run whose worker died,
+    and for the daily purge."""
     async with parts.database.transaction(workspace) as db:
         await jobs.request_daily(db, "clock_purge")
         if not policies.enabled(await policies.read(db, workspace), "module_clock"):

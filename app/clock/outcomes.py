@@ -1,7 +1,7 @@
 """What the import may make of a punch: the outcomes, their groups, and their words. Pure.
 
-No rule that decides for one lives here: those are in pairing/. What else a new outcome needs: README.md, "To add an outcome".
-No table changes.
+No rule that decides for one lives here: those are in pairing/. What else a new outcome needs: README.md, "To add an
+outcome". No table changes.
 """
 
 from dataclasses import dataclass

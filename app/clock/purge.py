@@ -1,5 +1,6 @@
-"""Removes what is kept for a time only: old punches, API logs, rows set aside, runs that went well, acts on many records, changes that all
-punches followed. Never a punch that waits, never a total, never an act that is not finished."""
+"""Removes what is kept for a time only: old punches, API logs, rows set aside, runs that went well, acts on many
+records, changes that all punches followed. Never a punch that waits, never a total,
+never an act that is not finished."""
 
 from datetime import date, datetime, timedelta
 
@@ -18,8 +19,8 @@ DAYS_AT_ONCE = 7
 # Each may have many thousand items.
 ACTS_AT_ONCE = 10
 
-# What waits is what the import is not done with: new, awaiting, or to be looked at again at some instant. What is gone from the
-# server waits for nothing.
+# What waits is what the import is not done with: new, awaiting, or to be looked at again at some instant. What is gone
+# from the server waits for nothing.
 _JUDGED = (
     "judge_at IS NULL AND import_outcome IS NOT NULL AND (import_outcome <> 'awaiting' OR gone_at_utc IS NOT NULL)"
 )
@@ -36,8 +37,9 @@ _LOGS = text(
 _ASIDE = text(
     "DELETE FROM clock_set_aside WHERE id IN (SELECT id FROM clock_set_aside WHERE at < :before ORDER BY id LIMIT :rows)"
 )
-# A run of the schedule that succeeded tells nothing without its calls: what it brought is in the punches and totals. What failed,
-# ended early or was partial stays, and so does what a person began, which the audit names, and the last good one.
+# A run of the schedule that succeeded tells nothing without its calls: what it brought is in the punches and totals.
+# What failed, ended early or was partial stays, and so does what a person began, which the audit names,
+# and the last good one.
 _RUNS = text(
     """
     DELETE FROM clock_sync_runs WHERE id IN (

@@ -60,8 +60,8 @@ class ClockSettings:
     def horizon(self, today: date) -> date:
         """The first local day that a sync reads: neither before the history nor behind what the purge took.
 
-        An earlier version stored a start in the future, with which every punch would be dropped: until that day comes, the last
-        days are read.
+        An earlier version stored a start in the future, with which every punch would be dropped: until that day comes,
+        the last days are read.
         """
         start = self.history_start if self.history_start <= today else today - LIVE_DAYS * DAY
         return max(start, self.kept_from(today))

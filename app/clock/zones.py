@@ -1,4 +1,5 @@
-"""The zone of the connection, in which punches have their local days (UTC where none is configured), and how zones are written."""
+"""The zone of the connection, in which punches have their local days (UTC where none is configured),
+and how zones are written."""
 
 from datetime import date, datetime
 from zoneinfo import ZoneInfo

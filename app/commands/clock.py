@@ -1,5 +1,5 @@
-"""`clock:connect`, `clock:settings`, `clock:device`, `clock:simulate`: what the pages do. Runs: clock_runs; codes: clock_bindings; punches:
-clock_punches."""
+"""`clock:connect`, `clock:settings`, `clock:device`, `clock:simulate`: what the pages do. Runs: clock_runs; codes:
+clock_bindings; punches: clock_punches."""
 
 import sys
 from collections.abc import Sequence

@@ -39,7 +39,8 @@ LINE_S = 5.0
 def migrate_modules(
     *, modules: tuple[str, ...], workspace: str | None, all_workspaces: bool, jobs: int, as_json: bool
 ) -> None:
-    """Create or upgrade the tables, while Muster runs. Safe to run twice, and at once. A run that was killed is continued by the next."""
+    """Create or upgrade the tables, while Muster runs. Safe to run twice, and at once.
+    A run that was killed is continued by the next."""
     if workspace and all_workspaces:
         raise click.UsageError("give --workspace or --all-workspaces, not both")
     from app.db.migrate import Unfinished

@@ -27,8 +27,8 @@ class ConfigError(Exception):
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the environment says. `database_url` and `owner_database_url` are None when the embedded database is meant;
-    `secret_keys` is None when keys are generated into the data directory. The pools are the connections to the database that one
-    process opens at most; `worker_pool` 0: as many as the worker's jobs need."""
+    `secret_keys` is None when keys are generated into the data directory. The pools are the connections to the database
+    that one process opens at most; `worker_pool` 0: as many as the worker's jobs need."""
 
     env: Literal["development", "production"]
     data_dir: Path

@@ -1,4 +1,5 @@
-"""The servers that an address of the database names: several, as libpq reads them, with a port for each. Nothing connects here."""
+"""The servers that an address of the database names: several, as libpq reads them, with a port for each.
+Nothing connects here."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ Wanted = Literal["any", "primary", "read-write", "standby", "read-only", "prefer
 TAKES_CHANGES: tuple[Wanted, ...] = ("primary", "read-write", "any")
 # Seconds for each of several: a machine that is off must not keep a process from the next one for long.
 PATIENCE_S = 5
-# A machine that says nothing at all is given up after so many seconds, where the network would wait for a quarter of an hour.
+# A machine that says nothing at all is given up after so many seconds,
+# where the network would wait for a quarter of an hour.
 SILENT_S, IDLE_S, PROBE_S, PROBES = 6, 3, 2, 3
 _ADDRESS = re.compile(
     r"(?P<scheme>postgres(?:ql)?)://(?:(?P<who>[^/?#\[\]]*)@)?(?P<hosts>[^/?#@]*)(?P<path>/[^?#]*)?(?:\?(?P<query>[^#]*))?"
@@ -36,8 +38,8 @@ class DatabaseServer:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`patience_s`: what one server has for answering, None when the address does not say. `rest`: the address without what the other
-    fields hold."""
+    """`patience_s`: what one server has for answering, None when the address does not say. `rest`: the address without
+    what the other fields hold."""
 
     user: str
     servers: tuple[DatabaseServer, ...]

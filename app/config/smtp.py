@@ -25,8 +25,8 @@ class SmtpServer:
 
 
 def read_server(url: str) -> SmtpServer:
-    """`smtps://user:pass@host:465` or `smtp://user:pass@host:587?starttls=required`. Raises ValueError with a sentence that tells
-    nothing of the address, which holds a password."""
+    """`smtps://user:pass@host:465` or `smtp://user:pass@host:587?starttls=required`. Raises ValueError with a sentence
+    that tells nothing of the address, which holds a password."""
     try:
         address = urlsplit(url)
         port = address.port

@@ -1,4 +1,5 @@
-"""Conditions on any number of values: PostgreSQL's protocol takes no more than 32,767 parameters, and `in_` makes one of each."""
+"""Conditions on any number of values: PostgreSQL's protocol takes no more than 32,767 parameters,
+and `in_` makes one of each."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,5 @@
-"""What every table shares: one declarative base, naming of constraints, and the few column kinds in use. No engine here."""
+"""What every table shares: one declarative base, naming of constraints, and the few column kinds in use.
+No engine here."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar

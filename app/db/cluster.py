@@ -159,8 +159,8 @@ def state_of(data: Path) -> ClusterState:
 def _is_server(pid: int, data: Path) -> bool:
     try:
         process = psutil.Process(pid)
-        # A server has its data directory as working directory, even when the directory was renamed. No other program works there,
-        # and a zombie has no working directory.
+        # A server has its data directory as working directory, even when the directory was renamed. No other program
+        # works there, and a zombie has no working directory.
         return bool(process.name() == "postgres" and Path(process.cwd()) == data)
     except psutil.Error:
         return False

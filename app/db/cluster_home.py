@@ -50,7 +50,8 @@ class SystemUser:
 
 @dataclass(frozen=True)
 class Home:
-    """One cluster's place: `folder` holds `data`, `postgres.log`, the socket and the locks; `binaries` is the bin folder."""
+    """One cluster's place: `folder` holds `data`, `postgres.log`, the socket and the locks;
+    `binaries` is the bin folder."""
 
     folder: Path
     binaries: Path
@@ -70,7 +71,8 @@ class Home:
 
 
 def find_home(data_dir: Path) -> Home:
-    """Find or prepare the place of the cluster of this (absolute, existing) data directory. Caller holds the start lock.
+    """Find or prepare the place of the cluster of this (absolute, existing) data directory.
+    Caller holds the start lock.
 
     Raises EmbeddedError where the cluster belongs to somebody else or can't be reached by the user it must run as.
     """
@@ -121,7 +123,8 @@ def plain_environment() -> Mapping[str, str]:
 
 
 def give_folder(folder: Path, account: SystemUser | None) -> None:
-    """Make a private folder (0700) that belongs to the account. Its parent is ours alone, so nothing can be slipped in."""
+    """Make a private folder (0700) that belongs to the account.
+    Its parent is ours alone, so nothing can be slipped in."""
     folder.mkdir(mode=0o700, exist_ok=True)
     if account and folder.stat().st_uid != account.uid:
         os.chown(folder, account.uid, account.gid)

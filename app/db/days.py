@@ -1,4 +1,5 @@
-"""Calendar days as instants: where a day begins, which day an instant lies in, and columns of instants narrowed to days."""
+"""Calendar days as instants: where a day begins, which day an instant lies in,
+and columns of instants narrowed to days."""
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
@@ -17,7 +18,8 @@ def utc_day(instant: datetime) -> date:
 def on_days(
     column: SQLColumnExpression[Any], days: tuple[date | None, date | None], zone: tzinfo = UTC
 ) -> ColumnElement[bool]:
-    """The first and the last of them, both included, either open. Bounds on the column itself, which is what an index holds.
+    """The first and the last of them, both included, either open.
+    Bounds on the column itself, which is what an index holds.
 
     The calendar's own first and last day are open ends: no instant lies beyond them, and none can be counted there.
     """

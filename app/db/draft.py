@@ -1,4 +1,5 @@
-"""Drafts a migration from the difference between the models and a migrated database: `make migration module=clock title=…`.
+"""Drafts a migration from the difference between the models and a migrated database:
+`make migration module=clock title=…`.
 
 A draft is read and tidied before it is committed; nothing at run time imports this module.
 """

@@ -1,10 +1,11 @@
-"""The life of the embedded PostgreSQL: who uses it, who starts it, who stops it, and the two addresses it is reached at.
+"""The life of the embedded PostgreSQL: who uses it, who starts it, who stops it,
+and the two addresses it is reached at.
 
 Three files are locked with flock, which the kernel undoes for a process that ends, even by kill -9:
 
 * `postgres.lock` in the data directory: held while starting, so that one process at a time starts the server.
-* `users.lock`: every user holds it shared for as long as it needs the server. The process that can lock it alone is the last
-  user, and stops the server.
+* `users.lock`: every user holds it shared for as long as it needs the server. The process that can lock it alone is the
+  last user, and stops the server.
 * `watch.lock`: held by the one background process (watch.py) that waits to have `users.lock` alone. So the server also
   stops when its last user was killed, or ended without calling `stop`.
 
@@ -55,7 +56,8 @@ _log = logging.getLogger("muster.db.embedded")
 
 @dataclass(frozen=True)
 class EmbeddedUrls:
-    """Addresses of the database in the form that libpq, psycopg, asyncpg and (with `+asyncpg`) SQLAlchemy understand."""
+    """Addresses of the database in the form that libpq, psycopg, asyncpg and (with `+asyncpg`) SQLAlchemy
+    understand."""
 
     app: str
     owner: str
@@ -63,7 +65,8 @@ class EmbeddedUrls:
 
 @dataclass
 class EmbeddedCluster:
-    """This process's use of the running server. The server lives at least until `stop` is called or the process ends."""
+    """This process's use of the running server.
+    The server lives at least until `stop` is called or the process ends."""
 
     urls: EmbeddedUrls
     superuser_url: str
@@ -153,7 +156,8 @@ def _describe(home: Home, sockets: Path, users: int) -> EmbeddedCluster:
 
 
 def _ensure_roles(superuser_url: str) -> None:
-    """Make the two roles and the database; at every start, since the first one may have been killed before or midway."""
+    """Make the two roles and the database; at every start, since the first one may have been killed before
+    or midway."""
     with psycopg.connect(superuser_url, autocommit=True, connect_timeout=30) as connection:
         roles = {name for (name,) in connection.execute("SELECT rolname FROM pg_roles")}
         for role in {APP_ROLE, OWNER_ROLE} - roles:

@@ -20,7 +20,8 @@ class Counted:
         return sum(count for _, count in self.days)
 
     def locate(self, offset: int, rows: int) -> tuple[list[date], int]:
-        """The days in which the `rows` from `offset` on lie, in order, and how many rows of the first come before them."""
+        """The days in which the `rows` from `offset` on lie, in order,
+        and how many rows of the first come before them."""
         found: list[date] = []
         skip, end = 0, offset + rows
         passed = 0
@@ -34,8 +35,8 @@ class Counted:
         return found, skip
 
     def less(self, others: "Counted") -> Self:
-        """Without those of `others`, who are all among them; if rows come between the two counts, no day gets a number below
-        zero."""
+        """Without those of `others`, who are all among them; if rows come between the two counts, no day gets a number
+        below zero."""
         gone = dict(others.days)
         return replace(self, days=[(day, left) for day, count in self.days if (left := count - gone.get(day, 0)) > 0])
 

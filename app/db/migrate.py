@@ -1,5 +1,5 @@
-"""Creates and upgrades tables: per module, per workspace, as the owner role, while the program runs. The next run does what one
-run left undone. The steps are under migrations/versions/MODULE (app.db.steps).
+"""Creates and upgrades tables: per module, per workspace, as the owner role, while the program runs. The next run does
+what one run left undone. The steps are under migrations/versions/MODULE (app.db.steps).
 
 The shared tables come first, then the workspaces side by side. Each step of each workspace is a transaction of its own.
 """
@@ -37,8 +37,8 @@ __all__ = [
 
 # One process at a time migrates or makes a tenant; any number would do if no other program uses it.
 LOCK = 5_201_001
-# A statement that waits for the lock would hold up an index that is built meanwhile, and the index would wait for us. So we ask
-# again and again.
+# A statement that waits for the lock would hold up an index that is built meanwhile, and the index would wait for us.
+# So we ask again and again.
 _LOOK_S = 0.2
 _OTHER = text(
     "SELECT a.pid, to_char(a.backend_start AT TIME ZONE 'UTC', 'HH24:MI:SS') AS since FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
@@ -49,8 +49,8 @@ _OTHER = text(
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The step of one module in one schema; `before` is None when it had no tables yet. `error` says why it is not at the newest
-    step."""
+    """The step of one module in one schema; `before` is None when it had no tables yet. `error` says why it is not at
+    the newest step."""
 
     schema: str
     module: str
@@ -64,8 +64,8 @@ class Applied:
 
 
 class Unfinished(Conflict):
-    """Some workspaces could not be migrated, or the shared tables could not: then no workspace was begun. `applied` has all
-    results."""
+    """Some workspaces could not be migrated, or the shared tables could not: then no workspace was begun. `applied` has
+    all results."""
 
     def __init__(self, applied: Sequence[Applied]) -> None:
         self.applied = applied
@@ -88,8 +88,8 @@ def _quiet(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MigrationWatch:
-    """The functions that are told how a migration goes: which other process it waits for; how many schemas have something to do;
-    which schema is tried again later and why; and which one is done."""
+    """The functions that are told how a migration goes: which other process it waits for; how many schemas have
+    something to do; which schema is tried again later and why; and which one is done."""
 
     waits_for: Callable[[str], None] = _quiet
     begins: Callable[[int], None] = _quiet
@@ -106,10 +106,11 @@ async def migrate(
     jobs: int = 1,
     watch: MigrationWatch | None = None,
 ) -> list[Applied]:
-    """Brings the given modules (default: all) of the given workspaces (default: every one there is) to the newest step, `jobs` of them
-    at a time. `app_role` is granted what the app may do.
+    """Brings the given modules (default: all) of the given workspaces (default: every one there is) to the newest step,
+    `jobs` of them at a time. `app_role` is granted what the app may do.
 
-    Raises Conflict, before anything is changed, when a newer program has migrated the tables. Raises Unfinished when a step
+    Raises Conflict, before anything is changed, when a newer program has migrated the tables.
+    Raises Unfinished when a step
     failed: all others are done then.
     """
     wanted = [name for name in MODULES if name in set(modules or MODULES) | {SHARED}]
@@ -124,16 +125,17 @@ async def migrate(
 
 @asynccontextmanager
 async def as_owner(owner_url: str, watch: MigrationWatch) -> AsyncIterator[AsyncConnection]:
-    """One transaction of the owner, during which no other process migrates or makes a tenant. It is open from the beginning, also
-    for statements that go to the driver directly: SQLAlchemy itself would begin it only with its own first statement."""
+    """One transaction of the owner, during which no other process migrates or makes a tenant. It is open from the
+    beginning, also for statements that go to the driver directly:
+    SQLAlchemy itself would begin it only with its own first statement."""
     async with _engine(owner_url) as engine, _alone(engine, watch), engine.begin() as connection:
         await connection.execute(text("SELECT 1"))
         yield connection
 
 
 def make_workspace(connection: Connection, workspace: str, app_role: str) -> None:
-    """The tables of a workspace that has none yet, in a transaction of `as_owner`. Raises Conflict when the shared tables are at
-    another step than this program."""
+    """The tables of a workspace that has none yet, in a transaction of `as_owner`. Raises Conflict when the shared
+    tables are at another step than this program."""
     connection.execute(text("SELECT set_config('search_path', :path, true)"), {"path": SHARED})
     if Steps(SHARED).current(connection) != newest()[SHARED]:
         raise Conflict(
@@ -150,8 +152,8 @@ def make_workspace(connection: Connection, workspace: str, app_role: str) -> Non
 
 @asynccontextmanager
 async def _engine(owner_url: str) -> AsyncIterator[AsyncEngine]:
-    """Opens each connection for its user. Errors hold no rows of tables. For many tenants, compiling the statements over the
-    catalogue would take longer than running them."""
+    """Opens each connection for its user. Errors hold no rows of tables. For many tenants, compiling the statements
+    over the catalogue would take longer than running them."""
     named = connecting(owner_url, server_settings={"application_name": "muster-migrate", "jit": "off"})
     engine = create_async_engine(DIALECT, async_creator=named, poolclass=NullPool, hide_parameters=True)
     try:

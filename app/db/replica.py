@@ -1,7 +1,7 @@
 """Long reads from a copy of the database, if there is one and it is recent enough; otherwise from the primary.
 
-A replica is a standby that follows the primary. What a person did a moment ago may not be there yet. So each read begins with the
-primary's place in its log, and waits for a moment until the replica has come so far.
+A replica is a standby that follows the primary. What a person did a moment ago may not be there yet. So each read
+begins with the primary's place in its log, and waits for a moment until the replica has come so far.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ from app.db.session import Database
 
 # Older figures are not shown: people would miss what they did before they opened the page.
 MOST_LAG = timedelta(seconds=10)
-# A page says how old its figures are. A file does not: it has everything up to the moment of the request, or is read at the
-# primary.
+# A page says how old its figures are. A file does not: it has everything up to the moment of the request, or is read at
+# the primary.
 PAGE_WAITS_S, FILE_WAITS_S = 0.2, 5
 LOOK_S = 0.02
 # A replica that can't be used is asked again after this time. Pages do not wait for it meanwhile.
@@ -33,8 +33,8 @@ REST_S = 15
 PATIENCE_S = 2
 _BEAT = "(SELECT max(seen_at) FROM shared.worker_heartbeats)"
 _MARK = text(f"SELECT pg_current_wal_flush_lsn()::text AS place, clock_timestamp() AS at, {_BEAT} AS beat")
-# A server that was promoted, wrote, and became a standby once more may be further in a log of its own. It lacks the last
-# heartbeat, so the age of its rows is unknown then.
+# A server that was promoted, wrote, and became a standby once more may be further in a log of its own. It lacks the
+# last heartbeat, so the age of its rows is unknown then.
 _STANDING = text(f"""
     SELECT follows, came AND is_ours AS has_all, CASE WHEN is_ours OR NOT came THEN pg_last_xact_replay_timestamp() END AS as_of
     FROM (SELECT pg_is_in_recovery() AS follows,
@@ -52,8 +52,8 @@ class ReplicaUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment of the primary: its place in the log, and the last heartbeat of a worker, which proves that a copy belongs to this
-    primary."""
+    """A moment of the primary: its place in the log, and the last heartbeat of a worker, which proves that a copy
+    belongs to this primary."""
 
     place: str
     at: datetime
@@ -62,7 +62,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Recent(Generic[T]):
-    """`as_of` is the moment of the figures when the replica gave them; None when the primary did, because those are of now."""
+    """`as_of` is the moment of the figures when the replica gave them;
+    None when the primary did, because those are of now."""
 
     found: T
     as_of: datetime | None = None
@@ -70,8 +71,8 @@ class Recent(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaProgress:
-    """How far a replica has come. `has_all`: it has everything up to the mark. `as_of`: the newest change that it has, None when
-    it saw none yet."""
+    """How far a replica has come. `has_all`: it has everything up to the mark. `as_of`: the newest change that it has,
+    None when it saw none yet."""
 
     follows: bool
     has_all: bool
@@ -110,8 +111,8 @@ class Replica:
         self._rests_until = 0.0
 
     async def read(self, db: AsyncSession, workspace: str, work: Callable[[AsyncSession], Awaitable[T]]) -> Recent[T]:
-        """What `work` finds at the replica. When the replica is away, breaks off or is too far behind: what it finds at the
-        primary, in `db`."""
+        """What `work` finds at the replica. When the replica is away, breaks off or is too far behind: what it finds at
+        the primary, in `db`."""
         since = await mark(db)
         try:
             async with self._at(self.pages, workspace, since, PAGE_WAITS_S) as (there, lag):
@@ -160,7 +161,8 @@ class Replica:
     async def _at(
         self, database: Database, workspace: str, since: Mark, patience_s: float
     ) -> AsyncIterator[tuple[AsyncSession, timedelta]]:
-        """A transaction at the replica, and how far it is behind the mark. Raises ReplicaUnusable, and errors of the database."""
+        """A transaction at the replica, and how far it is behind the mark.
+        Raises ReplicaUnusable, and errors of the database."""
         if time.monotonic() < self._rests_until:
             raise ReplicaUnusable
         async with AsyncExitStack() as stack:

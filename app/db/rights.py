@@ -1,5 +1,5 @@
-"""What the app's role may do with the tables: read and write rows, never alter a table. It changes no row of append-only tables,
-and adds or removes no row where a table always has exactly one."""
+"""What the app's role may do with the tables: read and write rows, never alter a table. It changes no row of
+append-only tables, and adds or removes no row where a table always has exactly one."""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,5 @@
-"""Rounding in SQL as app.counting does it: half up. PostgreSQL's own is half up for `numeric` alone, half to even for doubles."""
+"""Rounding in SQL as app.counting does it: half up.
+PostgreSQL's own is half up for `numeric` alone, half to even for doubles."""
 
 from typing import Any
 

@@ -8,7 +8,8 @@ from sqlalchemy import ColumnElement, SQLColumnExpression, and_, case, literal, 
 
 
 def contains(*columns: SQLColumnExpression[Any]) -> Callable[[str], ColumnElement[bool]]:
-    """A text filter: every word occurs in one of the columns, in upper or lower case. `%` and `_` have no special meaning."""
+    """A text filter: every word occurs in one of the columns, in upper or lower case.
+    `%` and `_` have no special meaning."""
 
     def where(text: str) -> ColumnElement[bool]:
         return and_(true(), *(_occurs(word, columns) for word in text.split()))

@@ -10,7 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from app.db.session import schema_of
 from app.db.steps import FITS, MODULES, SHARED, revisions, version_table
 
-# Behind: this program needs steps that are not taken yet. Ahead: a newer program only added to the tables; this one may continue.
+# Behind: this program needs steps that are not taken yet.
+# Ahead: a newer program only added to the tables; this one may continue.
 # Outgrown: a newer program removed what this one needs.
 Standing = Literal["behind", "ahead", "outgrown"]
 Place = tuple[str, str]
@@ -25,7 +26,8 @@ _AT_A_TIME = 300
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The step of a module in a schema. `needs`: after something was removed, the step that a program must know to fit."""
+    """The step of a module in a schema. `needs`: after something was removed,
+    the step that a program must know to fit."""
 
     revision: str | None
     needs: str | None = None

@@ -3,10 +3,10 @@
 Which module has which tables is said in MODULES alone. A step may say of itself, at the top of its file:
 
 * `CONCURRENT = True`: it only builds or drops indexes with `postgresql_concurrently=True`, outside a transaction.
-* `SLICED = True`: it changes rows in slices. `upgrade()` changes one slice, finds by itself which one, and returns True while
-  there is more. Each slice is a transaction.
-* `CONTRACTS = "REVISION"`: it removes what the program stopped using with that earlier step. A program that does not know that
-  step no longer fits the tables.
+* `SLICED = True`: it changes rows in slices. `upgrade()` changes one slice, finds by itself which one, and returns True
+  while there is more. Each slice is a transaction.
+* `CONTRACTS = "REVISION"`: it removes what the program stopped using with that earlier step. A program that does not
+  know that step no longer fits the tables.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,8 @@ def config_of(module: str) -> Config:
 
 
 def module_of(declaring: str) -> str | None:
-    """The module whose tables the Python module `declaring` has; None when it has none. A name of MODULES may be a package."""
+    """The module whose tables the Python module `declaring` has; None when it has none.
+    A name of MODULES may be a package."""
     return next(
         (one for one, names in MODULES.items() for name in names if f"{declaring}.".startswith(f"{name}.")),
         None,
@@ -60,7 +61,8 @@ def module_of(declaring: str) -> str | None:
 
 
 def version_table(module: str) -> str:
-    """The table that says at which step a module of a schema is. It stands in the schema that the search path names first."""
+    """The table that says at which step a module of a schema is.
+    It stands in the schema that the search path names first."""
     return f"migrations_{module}"
 
 
@@ -81,7 +83,8 @@ def says(step: Script, what: str) -> Any:
 
 
 class Steps:
-    """A module's steps, read for one worker alone: `op` in them is a name of their file, and speaks to one connection at a time."""
+    """A module's steps, read for one worker alone: `op` in them is a name of their file,
+    and speaks to one connection at a time."""
 
     def __init__(self, module: str) -> None:
         # True when the step that was taken last may have made what the app's role needs rights on.
@@ -99,8 +102,8 @@ class Steps:
         return MigrationContext.configure(connection, opts=self._options).get_current_revision()
 
     def take(self, connection: Connection, step: Script, *, by_itself: bool = False) -> bool:
-        """Takes a step, or one slice of it. True when the step is done, which the version table then says. `by_itself`: each
-        statement commits; otherwise all is in the caller's transaction."""
+        """Takes a step, or one slice of it. True when the step is done, which the version table then says. `by_itself`:
+        each statement commits; otherwise all is in the caller's transaction."""
         context = MigrationContext.configure(connection, opts=self._options)
         vars(step.module)["op"] = operations = _Operations(context, by_itself=by_itself)
         more = step.module.upgrade() and says(step, "SLICED")
@@ -114,8 +117,8 @@ class Steps:
         return True
 
     def _needed_after(self, step: Script) -> str:
-        """The step that a program must know once `step` is taken: the newest that any contraction names. The last contraction may
-        name an older one."""
+        """The step that a program must know once `step` is taken: the newest that any contraction names. The last
+        contraction may name an older one."""
         order = [one.revision for one in self._in_order]
         taken = self._in_order[: order.index(step.revision) + 1]
         named: list[str] = [says(one, "CONTRACTS") for one in taken if says(one, "CONTRACTS")]

@@ -1,5 +1,5 @@
-"""The people in the values before and after an act, as the audit shows them: a name instead of an id, also for former people, and
-no name for erased ones. The stored values stay."""
+"""The people in the values before and after an act, as the audit shows them: a name instead of an id, also for former
+people, and no name for erased ones. The stored values stay."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,8 @@ _ASKED = {
     ),
     "user": select(literal("user").label("kind"), User.id, User.name, was_erased(User.id).label("erased")),
 }
-# Every name and e-mail address that an erased person has or had here and that occurs in a text. It looks at people of all
+# Every name and e-mail address that an erased person has or had here and that occurs in a text.
+# It looks at people of all
 # workspaces: the platform makes administrators of tenants, and its operators act in both.
 _FIND = text("""
 WITH erased AS (
@@ -89,7 +90,8 @@ def _person(known: Names, whose: str, value: Any) -> Any:
 
 
 async def _names_in(db: AsyncSession, values: Iterable[Values | None]) -> Sequence[str]:
-    """The names of erased people that occur in these values. It sends one statement, or none when there are no values."""
+    """The names of erased people that occur in these values.
+    It sends one statement, or none when there are no values."""
     said = "\n".join(one for side in values for one in _texts(side))
     if not said:
         return ()

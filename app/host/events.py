@@ -1,6 +1,7 @@
 """What the host tells its listeners, in the same transaction. The host does not know them.
 
-Each module registers its own: `app.wiring.connect` calls the `_connect` of `app/MODULE/module.py` when a process starts.
+Each module registers its own: `app.wiring.connect` calls the `_connect` of `app/MODULE/module.py`
+when a process starts.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +22,8 @@ class RecordsChanged:
 
 @dataclass(frozen=True, slots=True)
 class EmployeesChanged:
-    """Employees that were added, edited, deactivated, deleted or imported: this may change who matches and who is eligible."""
+    """Employees that were added, edited, deactivated, deleted or imported:
+    this may change who matches and who is eligible."""
 
     employee_ids: tuple[int, ...]
 

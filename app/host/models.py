@@ -15,7 +15,8 @@ KEPT = text("deleted_at IS NULL")
 
 
 class Employee(Base):
-    """A person on the payroll. ID numbers need not be unique; `id_number_key` is the trimmed, case-folded form for comparing."""
+    """A person on the payroll. ID numbers need not be unique;
+    `id_number_key` is the trimmed, case-folded form for comparing."""
 
     __tablename__ = "employees"
     __table_args__ = (
@@ -109,8 +110,8 @@ class DayLock(Base):
 
 
 class DayLockChange(Base):
-    """When a day was last locked or opened, so that programs that follow attendance learn it, also of days that are open
-    again."""
+    """When a day was last locked or opened, so that programs that follow attendance learn it, also of days that are
+    open again."""
 
     __tablename__ = "day_lock_changes"
     __table_args__ = (Index(None, "changed_at"),)
@@ -120,7 +121,8 @@ class DayLockChange(Base):
 
 
 class Application(Base):
-    """An app of the library. It accepts ratings while it is published and not restricted. Only the platform keeps apps."""
+    """An app of the library. It accepts ratings while it is published and not restricted.
+    Only the platform keeps apps."""
 
     __tablename__ = "applications"
     __table_args__ = (
@@ -145,9 +147,9 @@ class Application(Base):
 
 
 class AppRating(Base):
-    """One to five stars of one person for one app on one UTC day. Removed demo rows are soft-deleted. `updated_at` is when the
-    row was last written, by the clock of the database; `erased_at` when its comment was erased together with the person's other
-    data."""
+    """One to five stars of one person for one app on one UTC day. Removed demo rows are soft-deleted. `updated_at` is
+    when the row was last written, by the clock of the database; `erased_at` when its comment was erased together with
+    the person's other data."""
 
     __tablename__ = "api_app_ratings"
     __table_args__ = (
@@ -178,8 +180,9 @@ class AppRating(Base):
 
 
 class AppRatingCount(Base):
-    """How many ratings an app has with so many stars on a platform, and how many of them are their person's latest of that app.
-    Derived from `api_app_ratings`, so that figures need not read all ratings. app.surveys.ratings.ratings keeps it."""
+    """How many ratings an app has with so many stars on a platform, and how many of them are their person's latest of
+    that app. Derived from `api_app_ratings`, so that figures need not read all ratings.
+    app.surveys.ratings.ratings keeps it."""
 
     __tablename__ = "app_rating_counts"
 
@@ -191,8 +194,8 @@ class AppRatingCount(Base):
 
 
 class SavedView(Base):
-    """A view of a list that a person saved under a name: `query` is the address's, without the page. A shared view is for
-    everybody who may see the list."""
+    """A view of a list that a person saved under a name: `query` is the address's, without the page. A shared view is
+    for everybody who may see the list."""
 
     __tablename__ = "saved_views"
     __table_args__ = (Index("saved_views_named", "list", "user_id", text("lower(name)"), unique=True),)

@@ -1,5 +1,5 @@
-"""Views of lists that people save: filters, order and page size under a name, for themselves or for all who see the list. Each person
-may choose one with which a list opens.
+"""Views of lists that people save: filters, order and page size under a name, for themselves or for all who see the
+list. Each person may choose one with which a list opens.
 """
 
 from collections.abc import Sequence
@@ -48,8 +48,8 @@ async def editable(db: AsyncSession, name: str, user_id: int, view_id: int, *, m
 
 
 async def save(db: AsyncSession, actor: Actor, rights: ListRights, name: str, address: str, *, shared: bool) -> str:
-    """Keeps what the address of the list asks; a view of the same name by the same person becomes this one. Returns the name.
-    Raises Invalid."""
+    """Keeps what the address of the list asks; a view of the same name by the same person becomes this one. Returns the
+    name. Raises Invalid."""
     name, query = _name(name), _query(rights, address)
     mine = SavedView.user_id == actor.id, SavedView.list == rights.name
     others = select(func.count()).where(*mine, func.lower(SavedView.name) != func.lower(name))

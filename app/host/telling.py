@@ -1,4 +1,5 @@
-"""Notes for webhooks what other listeners hear as well: records that a person changed, and problems that opened or closed."""
+"""Notes for webhooks what other listeners hear as well: records that a person changed,
+and problems that opened or closed."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 

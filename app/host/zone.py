@@ -1,5 +1,5 @@
-"""The zone of this workspace's days and times. The host does not know the clock: app.wiring registers a function that finds the
-zone."""
+"""The zone of this workspace's days and times. The host does not know the clock: app.wiring registers a function that
+finds the zone."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -28,7 +28,8 @@ async def of(db: AsyncSession) -> ZoneInfo:
 
 
 def to_utc(local: datetime, zone: ZoneInfo) -> datetime:
-    """The instant of a wall-clock time: a repeated hour is the first one, a missing one takes the offset before the gap."""
+    """The instant of a wall-clock time: a repeated hour is the first one,
+    a missing one takes the offset before the gap."""
     return local.replace(tzinfo=zone, fold=0).astimezone(UTC)
 
 

@@ -1,4 +1,5 @@
-"""The jobs that carry acts out: their names, their keys, and which acts have one. What the jobs do: acts.py and over_lists.py."""
+"""The jobs that carry acts out: their names, their keys, and which acts have one.
+What the jobs do: acts.py and over_lists.py."""
 
 from sqlalchemy import ColumnElement, case, exists, func, text
 from sqlalchemy.ext.asyncio import AsyncSession

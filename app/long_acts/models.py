@@ -15,10 +15,10 @@ _Object = Annotated[dict[str, Any], mapped_column(JSONB, server_default="{}")]
 class LongAct(Base):
     """What a person asked for many rows at once. It is carried out in slices, in the request that asked or by a job.
 
-    An act on named items has them in LongActItem, and `reached` is the last one that was answered; `host_employee_id` is whom records are moved to, or whom a re-bound code has now.
-    An act over a list has `list_query`, the filter as the address had it, and walks through the list's keys: `reached` is the last
-    one that it came to, and nothing beyond `last_key` is meant. `total` is None until it was counted, and `counts` says what
-    became of how many.
+    An act on named items has them in LongActItem, and `reached` is the last one that was answered; `host_employee_id`
+    is whom records are moved to, or whom a re-bound code has now. An act over a list has `list_query`, the filter as
+    the address had it, and walks through the list's keys: `reached` is the last one that it came to, and nothing beyond
+    `last_key` is meant. `total` is None until it was counted, and `counts` says what became of how many.
     """
 
     __tablename__ = "clock_long_acts"
@@ -47,8 +47,8 @@ class LongAct(Base):
 
 
 class LongActItem(Base):
-    """One row of such an act. `became` is null until its turn, then `done` or why it was left; `note` says more. Of an act over a list
-    only rows that were left are here."""
+    """One row of such an act. `became` is null until its turn, then `done` or why it was left; `note` says more. Of an
+    act over a list only rows that were left are here."""
 
     __tablename__ = "clock_long_act_items"
 

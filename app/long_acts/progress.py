@@ -57,8 +57,8 @@ class Progress:
 
 
 def newest(*kinds: str, url: str = "") -> ScalarSelect[int | None]:
-    """The id of the newest act that is not finished, as a part of a list's own SELECT: one of these kinds, or over the list at
-    `url`."""
+    """The id of the newest act that is not finished, as a part of a list's own SELECT: one of these kinds, or over the
+    list at `url`."""
     theirs = or_(LongAct.kind.in_(kinds), LongAct.arguments["url"].astext == url)
     return select(func.max(LongAct.id)).where(LongAct.finished_at.is_(None), theirs).scalar_subquery()
 

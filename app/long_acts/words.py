@@ -89,7 +89,8 @@ class LongActView:
 
 @dataclass(frozen=True, slots=True)
 class LeftItem:
-    """A record or punch that was left: `url` where it is still there and may be seen, `of` whose it is, `at` its day or time."""
+    """A record or punch that was left: `url` where it is still there and may be seen, `of` whose it is,
+    `at` its day or time."""
 
     label: str
     url: str

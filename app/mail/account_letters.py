@@ -1,4 +1,5 @@
-"""Letters about accounts: one-time links, forgotten passwords, and what changed in how a person signs in. They can't be switched off."""
+"""Letters about accounts: one-time links, forgotten passwords, and what changed in how a person signs in.
+They can't be switched off."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -21,7 +22,8 @@ from app.wording.marked import marked, sentence, worded
 from app.wording.speech import Speech, speech_for
 
 LINK, RESET, NOTICE = "account.link", "account.reset", "account.notice"
-# The most mails in an hour to one address, and from one IP address. Further ones are not sent, and the page does not say so.
+# The most mails in an hour to one address, and from one IP address.
+# Further ones are not sent, and the page does not say so.
 MOST_FOR_ADDRESS, MOST_FROM_IP = 3, 20
 _HOUR = timedelta(hours=1)
 _IGNORE = marked("If you did not ask for this, do nothing: your password stays as it is.")
@@ -153,7 +155,8 @@ async def write_notice(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Lett
 
 
 def speech_of(owner: User) -> Speech:
-    """The language of a letter: the person's choice, otherwise English. There is no browser here that says what they read."""
+    """The language of a letter: the person's choice, otherwise English.
+    There is no browser here that says what they read."""
     return speech_for([owner.language] if owner.language else [])
 
 

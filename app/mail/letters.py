@@ -28,8 +28,8 @@ OR_OPEN, NO_MORE = marked("Or open"), marked("Get no more mails like this one")
 
 
 class AddressHeader(UnstructuredHeader, BaseHeader):
-    """Addresses in angle brackets, in one line: folded as other headers are, a long one becomes an encoded word, which no mail program
-    takes for an address."""
+    """Addresses in angle brackets, in one line: folded as other headers are, a long one becomes an encoded word, which
+    no mail program takes for an address."""
 
     def fold(self, *, policy: Policy) -> str:
         return f"{self.name}: {self}{policy.linesep}"
@@ -43,9 +43,9 @@ _POLICY = default.clone(header_factory=_HEADERS)
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """`lines` are paragraphs. `link` is a label and an address; its address also stands below as text. `after` are paragraphs in
-    small letters. `unsubscribe_url` takes a POST that ends mails of this kind (RFC 8058), and stands below as a link; "" for
-    letters that can't be switched off. `speech` is the language of all these texts."""
+    """`lines` are paragraphs. `link` is a label and an address; its address also stands below as text. `after` are
+    paragraphs in small letters. `unsubscribe_url` takes a POST that ends mails of this kind (RFC 8058), and stands
+    below as a link; "" for letters that can't be switched off. `speech` is the language of all these texts."""
 
     to: str
     subject: str
@@ -58,7 +58,8 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class MailHead:
-    """`key` is the UUID of this message, and `thread` that of the one that it replies to. `site` is the portal's address."""
+    """`key` is the UUID of this message, and `thread` that of the one that it replies to.
+    `site` is the portal's address."""
 
     sender: str
     site: str

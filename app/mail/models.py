@@ -11,12 +11,14 @@ _WAITS = text("status = 'waiting'")
 
 
 class OutgoingMail(Base):
-    """One mail on its way. `kind` names who writes it (app.mail.kinds); `facts` is what the writer needs, sealed JSON that is
-    removed once the mail has ended. `message_key` is a UUID: the Message-ID of every attempt, and what the facts are bound to.
+    """One mail on its way. `kind` names who writes it (app.mail.kinds); `facts` is what the writer needs, sealed JSON
+    that is removed once the mail has ended. `message_key` is a UUID:
+    the Message-ID of every attempt, and what the facts are bound to.
 
-    `to_hash` and `asked_by` are keyed hashes of the address and of the IP address of a person who asked without signing in: they
-    limit how often one may ask. `urgent`: a person waits for it, so it leaves before the others. `thread` is the `message_key`
-    that this mail replies to. `status`: dropped means that nothing was left to say when its turn came.
+    `to_hash` and `asked_by` are keyed hashes of the address and of the IP address of a person who asked without signing
+    in: they limit how often one may ask. `urgent`: a person waits for it, so it leaves before the others. `thread` is
+    the `message_key` that this mail replies to.
+    `status`: dropped means that nothing was left to say when its turn came.
     """
 
     __tablename__ = "outgoing_mails"
@@ -59,8 +61,8 @@ class MailRefusal(Base):
 
 
 class MailStreak(Base):
-    """One row, once a mail could not be sent: how many attempts failed in a row, over all workspaces, and what the last one met. `told` is
-    true while that is a problem (app.mail.streak)."""
+    """One row, once a mail could not be sent: how many attempts failed in a row, over all workspaces, and what the last
+    one met. `told` is true while that is a problem (app.mail.streak)."""
 
     __tablename__ = "mail_streak"
     __table_args__ = (CheckConstraint("id = 1", name="one"),)

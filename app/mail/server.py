@@ -1,5 +1,5 @@
-"""Handing a message to the mail server. Certificates are checked. The policy of outbound calls does not apply, because the people
-who run the host set the address."""
+"""Handing a message to the mail server. Certificates are checked. The policy of outbound calls does not apply, because
+the people who run the host set the address."""
 
 import asyncio
 import ssl
@@ -23,8 +23,8 @@ class MailServerError(Exception):
 
 
 class MailRefused(Exception):
-    """The server refused this message. `for_good`: it would refuse it again. `for_address`: it takes nothing for this address,
-    but may take all other mail. The text names no address."""
+    """The server refused this message. `for_good`: it would refuse it again. `for_address`: it takes nothing for this
+    address, but may take all other mail. The text names no address."""
 
     def __init__(self, sentence: str, *, for_good: bool, for_address: bool = False) -> None:
         super().__init__(sentence)
@@ -51,8 +51,8 @@ class MailServer:
             self._client.close()
 
     async def send(self, message: "EmailMessage[str, str]", to: str, within_s: float) -> None:
-        """Raises MailServerError, also when it takes longer than `within_s` in all, or MailRefused. Only `to` gets it, whatever the head of
-        the message says."""
+        """Raises MailServerError, also when it takes longer than `within_s` in all, or MailRefused. Only `to` gets it,
+        whatever the head of the message says."""
         try:
             async with asyncio.timeout(within_s):
                 await self._send(message, to, within_s)

@@ -1,4 +1,5 @@
-"""Counts failed attempts in a row, so that a person hears of a mail server that takes nothing. One row for the installation."""
+"""Counts failed attempts in a row, so that a person hears of a mail server that takes nothing.
+One row for the installation."""
 
 from datetime import UTC, datetime
 from typing import Final

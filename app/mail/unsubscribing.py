@@ -71,7 +71,8 @@ def _signed(keys: KeyRing, wish: Wish) -> list[str]:
 
 
 async def refuse(db: AsyncSession, wish: Wish) -> None:
-    """The person gets no more mails of the topic. A second time changes nothing. Raises NotFound when the account is gone."""
+    """The person gets no more mails of the topic. A second time changes nothing.
+    Raises NotFound when the account is gone."""
     account = select(User.id, literal(wish.topic)).where(User.id == wish.user_id)
     statement = insert(MailRefusal).from_select(["user_id", "topic"], account)
     made = await db.scalar(statement.on_conflict_do_nothing().returning(MailRefusal.user_id))

@@ -30,7 +30,8 @@ FORMAT = 1
 MAGIC = b"MUSTER TENANT\n"
 # In bytes of content: a frame has no more. Longer rows continue in the next one.
 FRAME = 256 * 1024
-# The head of a part (JSON), bytes of COPY, rows of sealed texts (JSON), the sums of a part (JSON), the sums of the file (JSON).
+# The head of a part (JSON), bytes of COPY, rows of sealed texts (JSON), the sums of a part (JSON),
+# the sums of the file (JSON).
 PART, ROWS, SECRETS, SUMS, END = b"P", b"R", b"S", b"E", b"Z"
 # scrypt with 128 MiB of memory. It is part of the format, so a file can't ask for more.
 _COST, _BLOCK, _LANES = 2**17, 8, 1

@@ -1,5 +1,5 @@
-"""Taking secrets out of what may be kept of a call: by value first (app.outbound.spellings), then by key, and only then cut.
-Keeps nothing."""
+"""Taking secrets out of what may be kept of a call: by value first (app.outbound.spellings), then by key, and only then
+cut. Keeps nothing."""
 
 import codecs
 import json
@@ -51,7 +51,8 @@ class Redactor:
         return "Redactor(…)"
 
     def text(self, text: str) -> str:
-        """The whole text without secrets, by value, then by key; also without the beginning of one that `shortened` cut."""
+        """The whole text without secrets, by value, then by key;
+        also without the beginning of one that `shortened` cut."""
         return _without_keys(self._secrets.without(text, GONE))
 
     def excerpt(self, body: bytes) -> str:

@@ -1,7 +1,7 @@
 """Finds known secrets in a text, however a server wrote them. Pure.
 
-A text is read as it stands, and again with its escapes undone (`_View`). In each reading every spelling is looked for without
-regard to case, and what is found is taken out of the text itself.
+A text is read as it stands, and again with its escapes undone (`_View`). In each reading every spelling is looked for
+without regard to case, and what is found is taken out of the text itself.
 """
 
 import html
@@ -78,14 +78,16 @@ class Spellings:
                 yield view.span(begun, cut)
 
     def _begun(self, text: str, end: int) -> int:
-        """Where the longest first part of a spelling begins that stands just before `end`; `end` where there is none."""
+        """Where the longest first part of a spelling begins that stands just before `end`;
+        `end` where there is none."""
         few = next((end - n for n in range(min(end, _SHORT - 1), 0, -1) if text[end - n : end] in self._firsts), end)
         return min(few, *(_begun(text, form, end) for form in self._forms))
 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """One reading of a text, folded. Letter n stands for what lies in the text from `at[n]` to the next other place in `at`."""
+    """One reading of a text, folded. Letter n stands for what lies in the text from `at[n]` to the next other place
+    in `at`."""
 
     folded: str
     at: Sequence[int]
@@ -187,7 +189,8 @@ def _whole_end(text: str, end: int) -> int:
 
 
 def _begun(text: str, form: str, end: int) -> int:
-    """Where the longest first part of the form begins that ends at `end`: four letters at least, and less than the whole form."""
+    """Where the longest first part of the form begins that ends at `end`:
+    four letters at least, and less than the whole form."""
     tail = text[max(0, end - _SHORT) : end]
     place = form.rfind(tail, 0, len(form) - 1) if len(tail) == _SHORT else -1
     while place >= 0:
@@ -222,7 +225,8 @@ def _hex_forms(encoded: bytes) -> set[str]:
 
 
 def _base64_forms(encoded: bytes) -> set[str]:
-    """The part of the secret that stays the same in base64, at each of the three places it may stand ("user:secret")."""
+    """The part of the secret that stays the same in base64, at each of the three places it may stand
+    ("user:secret")."""
     forms = set()
     for offset in range(3):
         text = b64encode(bytes(offset) + encoded).decode()

@@ -59,7 +59,8 @@ def _reason(raw: bytes, error: str) -> str:
 
 
 def _refuse_depth(raw: bytes, document: Any) -> None:
-    """Brackets alone first: each round takes the innermost pairs away. What is left then stands in texts, or is too deep."""
+    """Brackets alone first: each round takes the innermost pairs away.
+    What is left then stands in texts, or is too deep."""
     brackets = raw.translate(None, _NO_BRACKETS)
     for _ in range(MAX_DEPTH):
         if not brackets:

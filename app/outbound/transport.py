@@ -33,7 +33,8 @@ async def resolve_host(host: str, port: int) -> list[str]:
 
 @cache
 def trusted_certificates() -> ssl.SSLContext:
-    """The system's authorities (so that a company's own works) and the usual public ones. Reading them takes a while."""
+    """The system's authorities (so that a company's own works) and the usual public ones.
+    Reading them takes a while."""
     context = ssl.create_default_context()
     context.load_verify_locations(cafile=certifi.where())
     context.set_alpn_protocols(["http/1.1"])
@@ -112,7 +113,8 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 
 
 class _Line(httpcore.AsyncNetworkStream):
-    """A connection that is closed when its TLS handshake is broken off: httpcore leaves it open when we run out of time."""
+    """A connection that is closed when its TLS handshake is broken off:
+    httpcore leaves it open when we run out of time."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
         self._stream = stream

@@ -1,4 +1,5 @@
-"""What people do with problems: give them to somebody, put them off, dismiss them. Each act is audited and noted in the history.
+"""What people do with problems: give them to somebody, put them off, dismiss them.
+Each act is audited and noted in the history.
 
 Every act takes the kinds that the person sees, and does not find problems of other kinds.
 """
@@ -29,8 +30,8 @@ GONE = "These problems are closed already. Reload the page."
 async def assign(
     db: AsyncSession, actor: Actor, problem_ids: Iterable[int], visible: Collection[str], user_id: int | None
 ) -> list[int]:
-    """Assigns problems to a person of the workspace who has SEE; None removes the person. Returns the ids of those that are open.
-    Raises NotFound, Conflict, Invalid."""
+    """Assigns problems to a person of the workspace who has SEE; None removes the person. Returns the ids of those that
+    are open. Raises NotFound, Conflict, Invalid."""
     await _check_account(db, user_id)
     before = await _open(db, problem_ids, visible)
     meant = [row.id for row in before if row.assigned_to != user_id]
@@ -49,8 +50,8 @@ async def assign(
 async def snooze(
     db: AsyncSession, actor: Actor, problem_ids: Iterable[int], visible: Collection[str], until: datetime | None
 ) -> list[int]:
-    """Puts problems off until then. UNTIL_IT_CHANGES: until there is something new. None ends the snooze. Raises NotFound,
-    Conflict, Invalid."""
+    """Puts problems off until then. UNTIL_IT_CHANGES: until there is something new. None ends the snooze. Raises
+    NotFound, Conflict, Invalid."""
     now = datetime.now(UTC)
     if until is not None and until != UNTIL_IT_CHANGES and not now < until < now + LONGEST_SNOOZE:
         raise Invalid.at("until", "Choose a time within the next year.")
@@ -68,7 +69,8 @@ async def snooze(
 async def dismiss(
     db: AsyncSession, actor: Actor, problem_ids: Iterable[int], visible: Collection[str], note: str
 ) -> list[int]:
-    """Closes problems of kinds that can be dismissed. New evidence opens them again. Raises NotFound, Conflict, Invalid."""
+    """Closes problems of kinds that can be dismissed. New evidence opens them again.
+    Raises NotFound, Conflict, Invalid."""
     note = note.strip()
     if not note or len(note) > LONGEST_NOTE or not is_keepable_line(note):
         raise Invalid.at("note", f"Say why in one line of at most {LONGEST_NOTE} characters.")
@@ -95,8 +97,8 @@ async def _check_account(db: AsyncSession, user_id: int | None) -> None:
 
 
 async def _open(db: AsyncSession, problem_ids: Iterable[int], visible: Collection[str]) -> Sequence[Problem]:
-    """Locked, in turn with looks: these lock many in an order of their own. Raises NotFound where none is there, Conflict where all are
-    closed."""
+    """Locked, in turn with looks: these lock many in an order of their own. Raises NotFound where none is there,
+    Conflict where all are closed."""
     await storing.wait_for_turn(db)
     wanted: ColumnElement[bool] = and_(among(Problem.id, set(problem_ids)), among(Problem.kind, visible))
     found = (await db.scalars(select(Problem).where(wanted).order_by(Problem.id).with_for_update())).all()

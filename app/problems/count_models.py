@@ -1,5 +1,5 @@
-"""`shared.problem_counts`: how many problems of each kind are open in each workspace. Metrics and menus read it, because counting
-takes too long for them."""
+"""`shared.problem_counts`: how many problems of each kind are open in each workspace. Metrics and menus read it,
+because counting takes too long for them."""
 
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
@@ -8,8 +8,8 @@ from app.db.base import Base
 
 
 class ProblemCount(Base):
-    """Derived from `problems`; app.problems.counting keeps it. A kind without a row has none open. `snoozed`: how many of the open ones
-    are put off, by when that ends."""
+    """Derived from `problems`; app.problems.counting keeps it. A kind without a row has none open. `snoozed`: how many
+    of the open ones are put off, by when that ends."""
 
     __tablename__ = "problem_counts"
 

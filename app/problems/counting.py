@@ -57,8 +57,8 @@ async def open_here(db: AsyncSession, kinds: Collection[str]) -> dict[str, int]:
 
 
 async def open_everywhere(db: AsyncSession) -> Mapping[str, int]:
-    """By kind, over all workspaces except those of deactivated tenants, where no look is made. It has each kind that ever had a
-    problem, zeros included."""
+    """By kind, over all workspaces except those of deactivated tenants, where no look is made. It has each kind that
+    ever had a problem, zeros included."""
     inactive = exists().where(Tenant.key == ProblemCount.workspace, ~Tenant.active)
     summed: Any = select(ProblemCount.kind, func.sum(ProblemCount.open)).where(~inactive).group_by(ProblemCount.kind)
     return {kind: int(number) for kind, number in await db.execute(summed)}

@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 @dataclass(frozen=True, slots=True)
 class MovedProblem:
-    """A problem that opened or closed. `again`: it had closed or was dismissed before, and keeps its id. `closed_by` is `itself` or
-    `person`, None for one that opened."""
+    """A problem that opened or closed. `again`: it had closed or was dismissed before, and keeps its id. `closed_by` is
+    `itself` or `person`, None for one that opened."""
 
     id: int
     kind: str
@@ -26,8 +26,8 @@ class MovedProblem:
 
 @dataclass(frozen=True, slots=True)
 class ProblemsMoved:
-    """What one look, or one act, opened and closed. `quiet`: what it opened was there before anybody looked for it, or is old, so it is
-    told as one sum."""
+    """What one look, or one act, opened and closed. `quiet`: what it opened was there before anybody looked for it, or
+    is old, so it is told as one sum."""
 
     opened: Sequence[MovedProblem]
     closed: Sequence[MovedProblem]

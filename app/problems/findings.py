@@ -18,11 +18,13 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem as it is now. `title` is a sentence without numbers that grow: those are `held_punches` and `held_people`.
+    """A problem as it is now. `title` is a sentence without numbers that grow:
+    those are `held_punches` and `held_people`.
 
-    `since` is when it began, None for now. `evidence` grows where there is something new, such as the id of the latest punch: it opens
-    a dismissed problem again, and ends a snooze that lasts until something changes. `facts` is kept beside it; `department` and
-    `terminal` in it serve the filters of these names. `quiet`: it is old, so it is told as a sum.
+    `since` is when it began, None for now. `evidence` grows where there is something new, such as the id of the latest
+    punch: it opens a dismissed problem again, and ends a snooze that lasts until something changes. `facts` is kept
+    beside it; `department` and `terminal` in it serve the filters of these names.
+    `quiet`: it is old, so it is told as a sum.
     """
 
     kind: str

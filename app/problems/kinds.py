@@ -1,4 +1,5 @@
-"""The kinds of problems: their words, who may see them, what they are found by and what helps. Modules list theirs (`Module.problems`)."""
+"""The kinds of problems: their words, who may see them, what they are found by and what helps.
+Modules list theirs (`Module.problems`)."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,13 +80,14 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class ProblemKind:
-    """`sees` is the permission of the page that `url` leads to, given the subject's id and the facts: without it a person does not see the
-    problem. `advice` says what to do, in a sentence. `detect` is pure: it is given a fact and the time.
+    """`sees` is the permission of the page that `url` leads to, given the subject's id and the facts: without it a
+    person does not see the problem. `advice` says what to do, in a sentence.
+    `detect` is pure: it is given a fact and the time.
 
     `people`: what the sum of `held_people` over several problems counts.
 
-    A kind whose `detect` is None is told by the job that finds it (app.problems.looking.tell). `can_be_dismissed` None: where there is
-    no remedy.
+    A kind whose `detect` is None is told by the job that finds it (app.problems.looking.tell). `can_be_dismissed` None:
+    where there is no remedy.
     """
 
     name: str
@@ -149,7 +151,8 @@ def fact_columns(
     since: Any = None,
     evidence: Any = None,
 ) -> tuple[ColumnElement[Any], ...]:
-    """The columns of a FactSelect, in their order and with their types. `facts` is a jsonb object that does not change by itself."""
+    """The columns of a FactSelect, in their order and with their types.
+    `facts` is a jsonb object that does not change by itself."""
     of_kind = literal(kind, Text) if isinstance(kind, str) else cast(kind, Text)
     given: dict[str, tuple[Any, Any]] = {
         "held_punches": (0 if held_punches is None else held_punches, BigInteger),
@@ -221,8 +224,8 @@ def switched_on(policies: Mapping[str, Any]) -> frozenset[str]:
 
 
 def place_of(row: Any) -> str:
-    """The address of the page that a problem is about. "" for a problem that another version found and described in its own way:
-    the next sweep describes it again. `row` has the columns of Problem."""
+    """The address of the page that a problem is about. "" for a problem that another version found and described in its
+    own way: the next sweep describes it again. `row` has the columns of Problem."""
     try:
         return kinds()[row.kind].url(row.subject_id, row.facts)
     except (KeyError, ValueError):

@@ -1,8 +1,9 @@
-"""Looks for problems: reads the facts of all kinds with one statement, judges each, and writes what becomes of the problems.
+"""Looks for problems: reads the facts of all kinds with one statement, judges each,
+and writes what becomes of the problems.
 
-One statement compares the facts with the problems that stand, inside the database: a look after which nothing changed takes two
-statements, and fetches no row of ten thousand problems that stay as they are. Where there may be so many, a mark of the facts mostly
-says that there is nothing to compare (marks.py).
+One statement compares the facts with the problems that stand, inside the database: a look after which nothing changed
+takes two statements, and fetches no row of ten thousand problems that stay as they are. Where there may be so many, a
+mark of the facts mostly says that there is nothing to compare (marks.py).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -26,12 +27,14 @@ from app.problems.models import Problem, ProblemSweep
 from app.problems.transitions import KnownProblem, merge
 
 JOB = jobs.LOOK
-# The next look is IDLE_EVERY after the last one at the latest, and so much earlier that time opens no problem within WATCHED_EVERY of it.
+# The next look is IDLE_EVERY after the last one at the latest, and so much earlier that time opens no problem within
+# WATCHED_EVERY of it.
 WATCHED_EVERY, IDLE_EVERY = timedelta(minutes=15), timedelta(hours=1)
 # When another transaction has the lock of the workspace's problems, the look comes a little later.
 AGAIN_AFTER = timedelta(seconds=3)
 CLOSED_KEPT = timedelta(days=90)
-# A kind that is not known may be of a newer version that runs beside this one. After so long that update is over, or was given up.
+# A kind that is not known may be of a newer version that runs beside this one.
+# After so long that update is over, or was given up.
 UNKNOWN_KEPT = timedelta(days=7)
 # Closed problems that one sweep removes; the history goes with them.
 SLICE = 2_000
@@ -184,8 +187,8 @@ def _judged(rows: Iterable[Any], now: datetime) -> tuple[list[Finding], list[Kno
 
 
 def opens_at(rows: Iterable[Any], now: datetime) -> datetime:
-    """Before it, time alone makes no problem of a fact that is none now. At most IDLE_EVERY from now, and that by steps of WATCHED_EVERY:
-    `now` when a problem opens within the first of them."""
+    """Before it, time alone makes no problem of a fact that is none now. At most IDLE_EVERY from now, and that by steps
+    of WATCHED_EVERY: `now` when a problem opens within the first of them."""
     silent = [row for row in rows if row.found_kind is not None and not _detected(row, now)]
     steps = (now + number * WATCHED_EVERY for number in range(1, IDLE_EVERY // WATCHED_EVERY + 1))
     opening = next((step for step in steps if any(_detected(row, step) for row in silent)), None)
@@ -217,7 +220,8 @@ async def _settle(
 
 
 async def _end(db: AsyncSession, problem_ids: Sequence[int]) -> None:
-    """Closes problems that this version or workspace no longer looks for. Listeners are not told: these were not fixed."""
+    """Closes problems that this version or workspace no longer looks for.
+    Listeners are not told: these were not fixed."""
     if closed := await storing.close(db, problem_ids):
         await counting.count_again(db, {one.kind for one in closed})
         await marks.forget(db)

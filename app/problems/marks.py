@@ -1,7 +1,8 @@
-"""Marks of facts: a look that meets the mark of an earlier look compares none of these facts with the problems that stand.
+"""Marks of facts: a look that meets the mark of an earlier look compares none of these facts with the problems
+that stand.
 
-A mark is noted by a look that compared them and changed nothing, and forgotten when problems open, change or close. It holds for an hour: then
-all is compared again, whatever a worker of another version did meanwhile.
+A mark is noted by a look that compared them and changed nothing, and forgotten when problems open, change or close. It
+holds for an hour: then all is compared again, whatever a worker of another version did meanwhile.
 """
 
 from collections.abc import Collection, Mapping

@@ -15,9 +15,10 @@ _STANDS, _OPEN = text("stands"), text("closed_at IS NULL")
 class Problem(Base):
     """One thing to do, about one subject. It is open while `closed_at` is null.
 
-    `stands`: what it is about is still so. An open problem stands; one that a person dismissed stands, too, until it is over or there
-    is new evidence. So there is at most one row that stands for a kind and a subject. `since` is when it began, as far as that is known,
-    and `facts` is what it was found by. `evidence` grows with what is new. `last_seen_at` is when a look last found something new in it.
+    `stands`: what it is about is still so. An open problem stands; one that a person dismissed stands, too, until it is
+    over or there is new evidence. So there is at most one row that stands for a kind and a subject. `since` is when it
+    began, as far as that is known, and `facts` is what it was found by. `evidence` grows with what is new.
+    `last_seen_at` is when a look last found something new in it.
     """
 
     __tablename__ = "problems"
@@ -81,7 +82,8 @@ class Problem(Base):
 
 
 class ProblemChange(Base):
-    """A line of a problem's history. `user_id` is null where it happened by itself; `note` is what the person wrote, or what is new."""
+    """A line of a problem's history. `user_id` is null where it happened by itself;
+    `note` is what the person wrote, or what is new."""
 
     __tablename__ = "problem_changes"
     __table_args__ = (
@@ -101,9 +103,10 @@ class ProblemChange(Base):
 
 
 class ProblemSweep(Base):
-    """One row: which kinds were ever looked for in this workspace, and when old problems were last removed. What the first look for a
-    kind finds was there before, so it opens quietly. `looked_at` is when all kinds were last looked for here; as the facts were then, time
-    alone opens nothing before `opens_at`. Null until a look notes it. `marks`: what app.problems.marks keeps."""
+    """One row: which kinds were ever looked for in this workspace, and when old problems were last removed. What the
+    first look for a kind finds was there before, so it opens quietly. `looked_at` is when all kinds were last looked
+    for here; as the facts were then, time alone opens nothing before `opens_at`. Null until a look notes it.
+    `marks`: what app.problems.marks keeps."""
 
     __tablename__ = "problem_sweeps"
     __table_args__ = (CheckConstraint("id = 1", name="one"),)

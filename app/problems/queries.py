@@ -33,7 +33,8 @@ _IN: Mapping[State, ColumnElement[bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProblemFilter:
-    """`kinds` are those that the person sees, or chose of them. `department` is its code, `terminal` a serial number."""
+    """`kinds` are those that the person sees, or chose of them.
+    `department` is its code, `terminal` a serial number."""
 
     kinds: Collection[str]
     state: State = "open"
@@ -86,8 +87,8 @@ async def find(db: AsyncSession, problem_id: int, visible: Collection[str]) -> A
 
 
 async def history(db: AsyncSession, problem_id: int) -> Sequence[Any]:
-    """`at`, `what`, `note` and `who`, oldest first. `who` is None for what happened by itself; the note of *assigned* is the name of the
-    person who was given it, "" for no one."""
+    """`at`, `what`, `note` and `who`, oldest first. `who` is None for what happened by itself; the note of *assigned*
+    is the name of the person who was given it, "" for no one."""
     given_to = aliased(User)
     is_theirs = and_(ProblemChange.what == "assigned", ProblemChange.note == cast(given_to.id, Text))
     name = case((was_erased(given_to.id), literal(ERASED_PERSON)), else_=func.coalesce(given_to.name, ""))

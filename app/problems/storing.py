@@ -66,8 +66,8 @@ WHERE NOT p.stands AND p.closed_at IS NOT NULL AND p.updated_at > now() - CAST(:
 
 
 async def wait_for_turn(db: AsyncSession) -> None:
-    """Waits until no other transaction writes problems of this workspace. Only for acts and jobs that hold no other lock that a
-    look needs; a look in the transaction of its cause never waits (app.problems.looking)."""
+    """Waits until no other transaction writes problems of this workspace. Only for acts and jobs that hold no other
+    lock that a look needs; a look in the transaction of its cause never waits (app.problems.looking)."""
     await db.execute(_WAIT, {"workspace": workspace_of(db)})
 
 

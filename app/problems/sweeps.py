@@ -56,7 +56,7 @@ async def standing(db: AsyncSession) -> WorkerStanding:
 
 
 async def ask_after_silence(db: AsyncSession) -> None:
-    """Before a worker's sign of life, in its transaction on the platform: when no worker was alive, a sweep comes at once, so that the
-    problem which says so closes."""
+    """Before a worker's sign of life, in its transaction on the platform: when no worker was alive, a sweep comes at
+    once, so that the problem which says so closes."""
     if not await db.scalar(select(exists().where(_IS_ALIVE))):
         await jobs.request(db, looking.JOB)

@@ -29,8 +29,8 @@ UNTIL_IT_CHANGES: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class KnownProblem:
-    """A stored one. It is open while `closed_at` is None. `left_at` is when it ceased to stand, None when it stands; `seen_at` when a
-    look last found something new in it."""
+    """A stored one. It is open while `closed_at` is None. `left_at` is when it ceased to stand, None when it stands;
+    `seen_at` when a look last found something new in it."""
 
     id: int
     kind: str
@@ -59,7 +59,8 @@ class KnownProblem:
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """What a stored problem says from now on. `note` is for its history, "" for nothing worth a line; `wakes`: its snooze ends."""
+    """What a stored problem says from now on. `note` is for its history, "" for nothing worth a line;
+    `wakes`: its snooze ends."""
 
     problem: KnownProblem
     finding: Finding
@@ -69,7 +70,8 @@ class Renewal:
 
 @dataclass(slots=True)
 class Merged:
-    """`returning` are dismissed problems that left lately and stand again, still dismissed; `over` dismissed ones that leave."""
+    """`returning` are dismissed problems that left lately and stand again, still dismissed;
+    `over` dismissed ones that leave."""
 
     opening: list[Finding]
     opening_again: list[Renewal]

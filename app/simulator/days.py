@@ -87,7 +87,8 @@ def works_on(person: Person, day: int) -> bool:
 
 
 def starts_at(person: Person) -> int:
-    """When this person's shift begins, in seconds after local midnight: at some ten minutes within the rota's spread."""
+    """When this person's shift begins, in seconds after local midnight:
+    at some ten minutes within the rota's spread."""
     rota = ROTAS[person.rota]
     return rota.earliest + person.number * 7 * START_STEP % (rota.spread + START_STEP)
 

@@ -32,7 +32,8 @@ async def ask_to(ctx: Context, verb: str, what: str, **values: Any) -> Response[
 
 
 async def ask_first(ctx: Context, **values: Any) -> Response[str]:
-    """Renders dialogs.confirm. Needs question, consequence, submit, cancel_url; optional url, danger, number, unit, fields, and
+    """Renders dialogs.confirm. Needs question, consequence, submit, cancel_url;
+    optional url, danger, number, unit, fields, and
     `note`: what stands in a field for a note, which `why` makes a must; and `pick`, the name, label
     and options of a choice; `hx_target` as of dialogs.confirm, for what is answered by pages.leaving_dialog.
 

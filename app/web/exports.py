@@ -41,8 +41,8 @@ BATCH = 100  # In rows; between two slices pages are served.
 MOST_OPEN = 20
 RETRY_AFTER_S = 30
 TOO_MANY = f"Too many exports are being made right now. Try again in {RETRY_AFTER_S} seconds."
-# A limit that the planner does not know: it then looks for a way to the first rows too. Without one it sorted ten million punches, for a
-# minute or two and on the disk, which an index has in order.
+# A limit that the planner does not know: it then looks for a way to the first rows too. Without one it sorted ten
+# million punches, for a minute or two and on the disk, which an index has in order.
 _ALL = select(literal(2**62, BigInteger)).scalar_subquery()
 BYTE_ORDER_MARK = "\ufeff"
 _open: WeakSet[Ahead] = WeakSet()

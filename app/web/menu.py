@@ -69,7 +69,8 @@ def rendered(groups: Sequence[MenuGroup], context: Context) -> list[dict[str, An
 
 
 def counted(url: str, count: int) -> dict[str, str]:
-    """The number beside an entry, as the layout draws it. By its id the answer of a part of a page brings it up to date."""
+    """The number beside an entry, as the layout draws it.
+    By its id the answer of a part of a page brings it up to date."""
     return {"id": f"menu-count{url.replace('/', '-')}", "number": number(count) if count else ""}
 
 

@@ -1,4 +1,5 @@
-"""A secret on the one page that follows the act that made it: loading that page again makes nothing twice, and shows nothing.
+"""A secret on the one page that follows the act that made it:
+loading that page again makes nothing twice, and shows nothing.
 
 Until then it waits sealed in the person's session, for minutes: too short a life for another key.
 """
@@ -25,8 +26,8 @@ async def show_next(ctx: Context, path: str, message: str, **values: Any) -> Red
 
 
 def taken(ctx: Context) -> dict[str, Any] | None:
-    """What was left for this page. None where it is loaded again, or was never promised, or waited for too long. The page that is then made
-    takes it away."""
+    """What was left for this page. None where it is loaded again, or was never promised, or waited for too long. The
+    page that is then made takes it away."""
     now = datetime.now(UTC).isoformat()
     here = (one for one in ctx.flashes if one.get("once") == ctx.request.url.path and one["until"] > now)
     sealed = next((one["sealed"] for one in here), None)

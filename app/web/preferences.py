@@ -1,5 +1,5 @@
-"""What a person has arranged for themselves: the columns of each list, the view with which it opens, acts by single keys,
-and the language in which they are asked."""
+"""What a person has arranged for themselves: the columns of each list, the view with which it opens, acts by single
+keys, and the language in which they are asked."""
 
 from dataclasses import replace
 

@@ -235,8 +235,8 @@ async def flash(
 ) -> None:
     """Leaves a message for the person's next page. `level`: success, info, warning or danger. `sent` names a draft that
     the browser can now drop (static/js/drafts.js). `see`: the address and the words of a link after the message. `once`
-    is the path of the only page that gets the message, with what is `sealed` (app.web.once). What waited there before goes: codes that
-    were made again end those made first."""
+    is the path of the only page that gets the message, with what is `sealed` (app.web.once). What waited there before
+    goes: codes that were made again end those made first."""
     link = {"url": see[0], "action": see[1]} if see else {}
     until = (datetime.now(UTC) + ONCE_WAITS).isoformat() if once else ""
     beside = (("sent", sent), ("once", once), ("sealed", sealed), ("until", until))

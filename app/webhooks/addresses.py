@@ -1,4 +1,4 @@
-"""Addresses of receivers as a person writes them. Pure: app.outbound checks at every call where they lead."""
+"""Addresses of receivers as a person writes them. app.outbound checks at each call where they lead. Pure."""
 
 import re
 from typing import Final
@@ -29,8 +29,8 @@ def split(url: str) -> tuple[str, str]:
 
 
 def shortened(url: str) -> str:
-    """The server and the first part of a longer path, for the audit, titles and mails: the rest is often the secret of the
-    receiver."""
+    """The server and the first part of a longer path, for the audit, titles and mails: the rest is often the secret of
+    the receiver."""
     return re.sub(LEFT_OUT, SHORT, url)
 
 

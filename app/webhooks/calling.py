@@ -31,8 +31,8 @@ class TakenEvent:
 
 @dataclass(frozen=True, slots=True)
 class SentCall:
-    """The result of an attempt. `error` is a sentence, None when the event arrived. `asked_s` is the pause that the receiver
-    asked for."""
+    """The result of an attempt. `error` is a sentence, None when the event arrived. `asked_s` is the pause that the
+    receiver asked for."""
 
     event_id: int
     number: int

@@ -1,5 +1,5 @@
-"""The endpoints of a workspace: add, edit, switch, rotate, remove, test; and sending an event again. The rooms above check what a
-person may do."""
+"""The endpoints of a workspace: add, edit, switch, rotate, remove, test; and sending an event again. The rooms above
+check what a person may do."""
 
 import secrets as random_secrets
 from collections.abc import Collection, Sequence
@@ -25,8 +25,8 @@ from app.webhooks.payloads import Told
 from app.webhooks.retry_pauses import RESTS_AFTER
 
 MOST = 50
-# The most that one request releases. The others are sent once their own pauses are over, or as soon as an event arrives at a
-# resting endpoint.
+# The most that one request releases. The others are sent once their own pauses are over, or as soon as an event arrives
+# at a resting endpoint.
 MOST_LET_GO = 5_000
 # How long a receiver may still check with the earlier secret.
 BOTH_VALID = timedelta(hours=24)
@@ -46,7 +46,8 @@ class MadeWebhook:
 
 
 async def check_reach(outbound: OutboundClient, url: str) -> None:
-    """Before an address is saved. A name may lead elsewhere later, so that each call is checked, too. Raises Invalid."""
+    """Before an address is saved. A name may lead elsewhere later, so that each call is checked, too.
+    Raises Invalid."""
     try:
         await outbound.limited(LOOKED_UP).check(addresses.checked(url))
     except OutboundError as refused:
@@ -79,8 +80,9 @@ async def edit(db: AsyncSession, actor: Actor, endpoint_id: int, url: str, types
 
 
 async def switch_on(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
-    """Events that still wait are sent, and get all their attempts again. One that Muster switched off rests until an event arrives:
-    so its problem stays open, and a receiver that is still broken gets one event at a time. Raises NotFound."""
+    """Events that still wait are sent, and get all their attempts again. One that Muster switched off rests until an
+    event arrives: so its problem stays open, and a receiver that is still broken gets one event at a time.
+    Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)
     if endpoint.active:
         return
@@ -116,8 +118,8 @@ async def try_again(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
 
 
 async def _let_go(db: AsyncSession, endpoint_id: int, **values: int) -> None:
-    """Makes events due that failed before: MOST_LET_GO at most, those with the most attempts. An event without an attempt is due
-    anyway."""
+    """Makes events due that failed before: MOST_LET_GO at most, those with the most attempts. An event without an
+    attempt is due anyway."""
     event = WebhookEvent
     tried = (event.endpoint_id == endpoint_id, event.status == "waiting", event.attempts > 0)
     some = select(event.id).where(*tried).order_by(event.attempts.desc(), event.id.desc()).limit(MOST_LET_GO)
@@ -138,8 +140,8 @@ async def rotate(db: AsyncSession, keys: KeyRing, actor: Actor, endpoint_id: int
 
 
 async def remove(db: AsyncSession, actor: Actor, endpoint_id: int) -> None:
-    """Removes it. A job deletes its events and its log, which may be very many. It is also off, so that a version before sends nothing.
-    Raises NotFound."""
+    """Removes it. A job deletes its events and its log, which may be very many. It is also off, so that a version
+    before sends nothing. Raises NotFound."""
     endpoint = await one(db, endpoint_id, hold=True)
     endpoint.removed_at, endpoint.active, endpoint.off_reason = datetime.now(UTC), False, None
     await jobs.request_after(db, tidying.JOB)
@@ -158,8 +160,8 @@ async def send_test(db: AsyncSession, endpoint_id: int) -> int:
 
 
 async def send_again(db: AsyncSession, endpoint_id: int, event_id: int) -> None:
-    """Sends it with its `webhook-id`, and gives it all its attempts again. Raises NotFound, and Conflict when a newer event
-    replaced it."""
+    """Sends it with its `webhook-id`, and gives it all its attempts again. Raises NotFound, and Conflict when a newer
+    event replaced it."""
     event = await db.get(WebhookEvent, event_id, with_for_update=True)
     if event is None or event.endpoint_id != endpoint_id:
         raise NotFound("There is no such event, or it was removed after 30 days.")

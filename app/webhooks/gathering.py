@@ -1,4 +1,5 @@
-"""Makes events of what was noted: one for each endpoint that wants it. Takes out of waiting events what newer events tell.
+"""Makes events of what was noted: one for each endpoint that wants it.
+Takes out of waiting events what newer events tell.
 
 `events_of` decides, and is pure.
 """
@@ -26,7 +27,8 @@ _TAKE = """
 DELETE FROM webhook_facts WHERE id IN (SELECT id FROM webhook_facts WHERE due_at <= now() ORDER BY due_at, id LIMIT $1)
 RETURNING id, type, ids, number, cause, at
 """
-# Each id is looked up by itself in the index of subjects: `ids && all of them`, or an endpoint beside it, leads to reading the backlog.
+# Each id is looked up by itself in the index of subjects: `ids && all of them`, or an endpoint beside it,
+# leads to reading the backlog.
 _TAKE_OUT = """
 WITH about AS MATERIALIZED (
     SELECT DISTINCT o.id FROM unnest($2::text[]) AS k (id) CROSS JOIN LATERAL (
@@ -62,8 +64,8 @@ class NotedChange:
 
 
 def events_of(facts: Iterable[NotedChange]) -> list[Told]:
-    """What one cause changed, of one type, is one event. Each subject is in the newest event of its type alone, and of those that only
-    count there is one for each type."""
+    """What one cause changed, of one type, is one event. Each subject is in the newest event of its type alone, and of
+    those that only count there is one for each type."""
     caused: dict[tuple[str, str], list[NotedChange]] = {}
     for fact in sorted(facts, key=lambda one: one.id):
         caused.setdefault((fact.type, fact.cause), []).append(fact)
@@ -102,8 +104,8 @@ def _added(known: Told | None, told: Told) -> Told:
 
 
 async def hold(db: AsyncSession) -> None:
-    """Keeps other transactions from changing several events of the workspace until this one ends. Otherwise two could wait for
-    each other."""
+    """Keeps other transactions from changing several events of the workspace until this one ends. Otherwise two could
+    wait for each other."""
     await db.execute(_HOLD, {"workspace": workspace_of(db)})
 
 

@@ -1,4 +1,5 @@
-"""The tables of webhooks in every workspace: endpoints, what changed, events on their way, and the attempts to send them."""
+"""The tables of webhooks in every workspace: endpoints, what changed, events on their way,
+and the attempts to send them."""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,10 +13,10 @@ _WAITS = text("status = 'waiting'")
 
 
 class WebhookEndpoint(Base):
-    """An address that is told. `secret` is sealed and bound to `uid`; `secret_before` is the one that it replaced, valid until
-    `before_until`. `failures` counts failures in a row, since `failing_since`. `off_reason` says why Muster switched it off; null
-    when a person did. `made_by` stays empty: the audit says who added it, and names no erased person. An endpoint with `removed_at`
-    is off and not shown; a job deletes its events, then the row."""
+    """An address that is told. `secret` is sealed and bound to `uid`; `secret_before` is the one that it replaced,
+    valid until `before_until`. `failures` counts failures in a row, since `failing_since`. `off_reason` says why Muster
+    switched it off; null when a person did. `made_by` stays empty: the audit says who added it, and names no erased
+    person. An endpoint with `removed_at` is off and not shown; a job deletes its events, then the row."""
 
     __tablename__ = "webhook_endpoints"
 
@@ -42,8 +43,9 @@ STANDS = WebhookEndpoint.removed_at.is_(None)
 
 
 class WebhookFact(Base):
-    """What one transaction changed, of one type, until it becomes events. `ids` is empty when there are more than an event names;
-    `number` counts them. `cause` is the same for all that one run changed; more of it may come until `due_at`."""
+    """What one transaction changed, of one type, until it becomes events. `ids` is empty when there are more than an
+    event names; `number` counts them. `cause` is the same for all that one run changed;
+    more of it may come until `due_at`."""
 
     __tablename__ = "webhook_facts"
     __table_args__ = (Index(None, "due_at", "id"),)
@@ -58,9 +60,10 @@ class WebhookFact(Base):
 
 
 class WebhookEvent(Base):
-    """One event for one endpoint. `message_id` is its `webhook-id`, kept over all attempts. `since` is set when it names no ids:
-    then `number` things changed since that moment. `asked`: a person asked for it, so it is sent now, whatever its endpoint did
-    before. A newer event of the same subjects takes them out of it: one without any is `replaced`. Only a test has `failed`."""
+    """One event for one endpoint. `message_id` is its `webhook-id`, kept over all attempts. `since` is set when it
+    names no ids: then `number` things changed since that moment. `asked`: a person asked for it, so it is sent now,
+    whatever its endpoint did before. A newer event of the same subjects takes them out of it:
+    one without any is `replaced`. Only a test has `failed`."""
 
     __tablename__ = "webhook_events"
     __table_args__ = (

@@ -1,5 +1,5 @@
-"""Noting what changed, in the transaction of the change. It locks nothing. When no endpoint wants the type, it costs one look at
-a table of a few rows."""
+"""Noting what changed, in the transaction of the change. It locks nothing. When no endpoint wants the type, it costs
+one look at a table of a few rows."""
 
 import json
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -101,8 +101,8 @@ async def one_run(database: Database, cause: str) -> AsyncIterator[None]:
 
 
 def telling(kind: str, named: str, rows: str) -> str:
-    """The part `told` of a WITH, for a statement that stands in no workspace: it notes each of `rows`, which is the SQL behind
-    FROM. `kind` and `named` are the SQL of its type and of its id. The caller then calls `ask_past_session`."""
+    """The part `told` of a WITH, for a statement that stands in no workspace: it notes each of `rows`, which is the SQL
+    behind FROM. `kind` and `named` are the SQL of its type and of its id. The caller then calls `ask_past_session`."""
     return f"""told AS (
     INSERT INTO workspace.webhook_facts (type, ids, number, cause)
     SELECT {kind}, ARRAY[{named}], 1, CAST(pg_current_xact_id() AS text) FROM {rows}

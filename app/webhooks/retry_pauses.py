@@ -10,7 +10,8 @@ RESTS_AFTER = 5
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Between the attempts of one event, in seconds. `lease_s`: an attempt without a result for this long is made again."""
+    """Between the attempts of one event, in seconds.
+    `lease_s`: an attempt without a result for this long is made again."""
 
     between_s: tuple[float, ...] = _SECONDS
     lease_s: float = 90
@@ -21,14 +22,14 @@ class Pauses:
         return len(self.between_s) + 1
 
     def after(self, attempt: int, jitter: float, asked_s: float = 0) -> timedelta:
-        """After the attempt of that number; `jitter` from 0 to 1 makes it up to a fifth longer or shorter. `asked_s` is the pause
-        that the receiver asked for; it holds when it is longer."""
+        """After the attempt of that number; `jitter` from 0 to 1 makes it up to a fifth longer or shorter. `asked_s` is
+        the pause that the receiver asked for; it holds when it is longer."""
         pause_s = self.between_s[min(attempt, len(self.between_s)) - 1] * (0.8 + 0.4 * jitter)
         return timedelta(seconds=max(pause_s, asked_s))
 
     def is_over(self, attempt: int, failures: int, failing_since: datetime, now: datetime) -> bool:
-        """True when the endpoint is switched off: one event used up its attempts, or no event arrived for this long. Events that
-        newer ones replace begin with their first attempt each."""
+        """True when the endpoint is switched off: one event used up its attempts, or no event arrived for this long.
+        Events that newer ones replace begin with their first attempt each."""
         nothing_came = failures >= self.attempts and now - failing_since >= self.gives_up_after
         return attempt >= self.attempts or nothing_came
 

@@ -1,5 +1,5 @@
-"""Sends the due events of a workspace: all endpoints at once, and some events of each at once. When a worker dies while it sends,
-the event is sent again with the same `webhook-id`: at least once.
+"""Sends the due events of a workspace: all endpoints at once, and some events of each at once. When a worker dies while
+it sends, the event is sent again with the same `webhook-id`: at least once.
 
 An endpoint that fails several times in a row rests: one event at a time is tried there, and the others wait for it.
 """
@@ -31,8 +31,8 @@ from app.webhooks.retry_pauses import PAUSES, RESTS_AFTER, Pauses
 AT_ONCE = 8
 # After this time the job asks for another one, so that others get their turn.
 TURN_S = 120
-# The event of each endpoint that goes first: one that a person asked for, otherwise the first that is due; of a resting endpoint
-# the one with the most attempts.
+# The event of each endpoint that goes first: one that a person asked for, otherwise the first that is due; of a resting
+# endpoint the one with the most attempts.
 _FIRST = f"""
     SELECT p.id, least(
         (SELECT min(due_at) FROM webhook_events WHERE endpoint_id = p.id AND status = 'waiting' AND asked),
@@ -120,7 +120,8 @@ async def endpoints_due(db: AsyncSession) -> list[int]:
 
 
 async def take(db: AsyncSession, parts: Parts, endpoint_id: int, pauses: Pauses) -> list[TakenEvent]:
-    """Takes some due events. It counts their attempt and sets the next one first, because the worker may die while it sends."""
+    """Takes some due events. It counts their attempt and sets the next one first,
+    because the worker may die while it sends."""
     endpoint = await db.get(WebhookEndpoint, endpoint_id)
     if endpoint is None or endpoint.removed_at is not None:
         return []
@@ -137,8 +138,8 @@ async def take(db: AsyncSession, parts: Parts, endpoint_id: int, pauses: Pauses)
 
 
 def _may_go(endpoint: WebhookEndpoint) -> tuple[ColumnElement[bool], ...]:
-    """Events that a person asked for may always go. Others may go while the endpoint is on; of a resting endpoint only the one
-    with the most attempts. Each is looked up by itself: joined by OR, they would read all that waits."""
+    """Events that a person asked for may always go. Others may go while the endpoint is on; of a resting endpoint only
+    the one with the most attempts. Each is looked up by itself: joined by OR, they would read all that waits."""
     asked: ColumnElement[bool] = WebhookEvent.asked.expression
     if not endpoint.active:
         return (asked,)

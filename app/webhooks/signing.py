@@ -14,8 +14,8 @@ def secret_of(raw: bytes) -> str:
 
 
 def headers(message_id: str, body: bytes, secrets: Sequence[str], at_s: int) -> dict[str, str]:
-    """Signs with each secret, the newest first: a receiver accepts the event when it knows one of them. `at_s` is the time of
-    this attempt, in seconds since 1970."""
+    """Signs with each secret, the newest first: a receiver accepts the event when it knows one of them. `at_s` is the
+    time of this attempt, in seconds since 1970."""
     signed = f"{message_id}.{at_s}.".encode() + body
     return {
         "webhook-id": message_id,

@@ -1,5 +1,5 @@
-"""Removes events that are over, with their attempts, events that wait for an endpoint which stays off, and all of a removed endpoint.
-Daily and after a removal, in slices."""
+"""Removes events that are over, with their attempts, events that wait for an endpoint which stays off, and all of a
+removed endpoint. Daily and after a removal, in slices."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager

@@ -1,4 +1,5 @@
-"""The catalogues: `languages/TAG.po` as gettext knows them. Each is read once in a process, when somebody first needs it."""
+"""The catalogues: `languages/TAG.po` as gettext knows them.
+Each is read once in a process, when somebody first needs it."""
 
 from functools import cache
 from gettext import GNUTranslations, NullTranslations

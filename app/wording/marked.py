@@ -13,7 +13,8 @@ class Numeral(str):
 
 
 class Sentence(str):
-    """An English sentence with values in it, that still knows its parts: pages say it in another language from these."""
+    """An English sentence with values in it, that still knows its parts:
+    pages say it in another language from these."""
 
     __slots__ = ("template", "values")
     template: str
@@ -26,7 +27,8 @@ def marked(text: str) -> str:
 
 
 def sentence(text: str) -> Sentence:
-    """A marked text as a value of another sentence, where it is said in the language, too. Other values stay as they are."""
+    """A marked text as a value of another sentence, where it is said in the language, too.
+    Other values stay as they are."""
     if isinstance(text, Sentence):
         return text
     found = Sentence(text)

@@ -34,7 +34,8 @@ class Speech:
         return self.tag == ENGLISH
 
     def __call__(self, text: str) -> str:
-        """A marked text in this language; one that is not in the catalogue, such as an author's own words, stays as it is."""
+        """A marked text in this language; one that is not in the catalogue, such as an author's own words,
+        stays as it is."""
         if isinstance(text, Sentence):
             return str(text) if self.is_english else self._composed(text)
         return text if self.is_english or not text else catalogue(self.tag).gettext(text)

@@ -1,5 +1,5 @@
-"""`make words`: brings the catalogues up to what the code and the templates mark. What is new has no translation yet; what is no longer
-marked goes."""
+"""`make words`: brings the catalogues up to what the code and the templates mark. What is new has no translation yet;
+what is no longer marked goes."""
 
 import sys
 from collections.abc import Iterable, Sequence

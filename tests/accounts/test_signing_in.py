@@ -276,7 +276,8 @@ async def test_what_is_not_a_code_is_refused(parts: Parts, database: Database, c
 async def test_an_unknown_address_costs_the_same_hash_as_a_known_one(
     parts: Parts, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counted, not timed: a path that skipped the hash, or had a cheaper one, would tell by its haste who has an account."""
+    """Counted, not timed: a path that skipped the hash, or had a cheaper one,
+    would tell by its haste who has an account."""
     await give_costly_password(database, "bob")
     costs: list[Parameters] = []
     verify = PasswordHasher.verify

@@ -1,4 +1,5 @@
-"""A mail server that takes nothing becomes a problem after five attempts, and closes with the first mail that leaves."""
+"""A mail server that takes nothing becomes a problem after five attempts,
+and closes with the first mail that leaves."""
 
 import pytest
 from sqlalchemy import func, select, update

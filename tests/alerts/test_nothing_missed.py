@@ -47,7 +47,8 @@ async def wait_with_its_closing(parts: Parts) -> None:
 async def test_what_opens_again_after_its_mail_was_dropped_is_mailed(
     looked: Parts, mailbox: Mailbox, closing_waits: bool
 ) -> None:
-    """It was closed when the turn of its mail came. Its closing was not spread yet, or waits until the quiet hours are over."""
+    """It was closed when the turn of its mail came.
+    Its closing was not spread yet, or waits until the quiet hours are over."""
     mailbox.answers = ["451 Try again later"]
     await fail_jobs(looked)
     await tell(looked)

@@ -171,7 +171,8 @@ def test_a_mail_that_it_opened_was_dropped(
 
 
 def test_another_choice_ends_what_waits_and_leaves_what_was_told() -> None:
-    """So that the closing of what a person knows of is not mailed after they chose no mail, and comes where they choose it again."""
+    """So that the closing of what a person knows of is not mailed after they chose no mail,
+    and comes where they choose it again."""
     assert timing.planned(SILENT, alert(), NOW).state == "over"
     assert timing.planned(SILENT, alert(state="told"), NOW).state == "told"
     assert timing.planned(SILENT, alert(state="closing", closed_at=NOW), NOW).state == "over"

@@ -1,4 +1,5 @@
-"""What can be asked of a filled workspace (houses.py): the addresses of its pages, APIs and exports, each with a name."""
+"""What can be asked of a filled workspace (houses.py): the addresses of its pages, APIs and exports,
+each with a name."""
 
 from datetime import UTC, date, datetime, timedelta
 

@@ -1,4 +1,5 @@
-"""A database to measure in: durable like a real one, empty, and gone afterwards; and the settings of a portal over it."""
+"""A database to measure in: durable like a real one, empty, and gone afterwards;
+and the settings of a portal over it."""
 
 import tempfile
 from collections.abc import AsyncIterator
@@ -44,7 +45,8 @@ def settings_in(folder: str) -> Settings:
 
 
 def site_of(parts: Parts) -> Gate:
-    """The portal as `muster serve` has it: what stays is not looked through for garbage, which takes 0.1 to 0.2 s each time."""
+    """The portal as `muster serve` has it: what stays is not looked through for garbage,
+    which takes 0.1 to 0.2 s each time."""
     site = create_app(parts)
     garbage.spare_what_stays()
     return site

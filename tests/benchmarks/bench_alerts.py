@@ -1,5 +1,6 @@
-"""From a cause to the mail about it: seconds until a fact that a look finds is an open problem, and until the mail has reached the mail
-server; and the same for its end. With a real worker process and *after 0 minutes*; at most 5 s and 15 s on a quiet machine.
+"""From a cause to the mail about it: seconds until a fact that a look finds is an open problem, and until the mail has
+reached the mail server; and the same for its end.
+With a real worker process and *after 0 minutes*; at most 5 s and 15 s on a quiet machine.
 
     python -m tests.benchmarks.bench_alerts [--rounds 10]
 """

@@ -1,9 +1,11 @@
-"""What is done at the same time, over the real command: pages while a worker judges punches by a new rule, and one web process against two.
+"""What is done at the same time, over the real command: pages while a worker judges punches by a new rule,
+and one web process against two.
 
     python -m tests.benchmarks.bench_beside [--punches 300000] [--rounds 8]
 
-Printed: the rate of the judging as a ratio to that of the import in the same run, and the p95 of pages alone, beside the import and
-beside the judging; then the processor time per request of `serve --workers 2` as a ratio to that of `--workers 1`, asked in turns.
+Printed: the rate of the judging as a ratio to that of the import in the same run, and the p95 of pages alone, beside
+the import and beside the judging; then the processor time per request of `serve --workers 2` as a ratio to that
+of `--workers 1`, asked in turns.
 """
 
 import argparse
@@ -49,8 +51,8 @@ async def main(punches: int, rounds: int) -> None:
 
 
 async def judging(database: Database, portal: Portal, session: str, days: int) -> None:
-    """The import of punches, then as many that a new rule makes into records; pages are asked all the time. Both last until the job
-    has ended, so the days are counted in both."""
+    """The import of punches, then as many that a new rule makes into records; pages are asked all the time. Both last
+    until the job has ended, so the days are counted in both."""
     await browsing(portal, session, lambda: asyncio.sleep(10))
     alone = await browsing(portal, session, lambda: asyncio.sleep(15))
     async with worker(database):

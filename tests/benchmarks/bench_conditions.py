@@ -1,5 +1,5 @@
-"""What pages and conditions cost: `me/surveys` and `respond` with ten questions, nine of them with a condition, against the same ten
-without, in turns in one run. Wanted: at most 10 % more.
+"""What pages and conditions cost: `me/surveys` and `respond` with ten questions, nine of them with a condition, against
+the same ten without, in turns in one run. Wanted: at most 10 % more.
 
     python -m tests.benchmarks.bench_conditions [--surveys 200] [--people 4000] [--rounds 100] [--turns 8]
 """
@@ -26,7 +26,8 @@ PLAIN: list[dict[str, Any]] = [
 CONDITIONAL = [PLAIN[0]] + [
     {**one, "show_if": {"question": number, "is": "in", "values": ["Yes"]}} for number, one in enumerate(PLAIN[1:], 1)
 ]
-# The same surveys with their conditions and without, by turns. A process reads a survey again only when its revision is another.
+# The same surveys with their conditions and without, by turns.
+# A process reads a survey again only when its revision is another.
 _KEEP = "CREATE TABLE kept_details AS SELECT key, details FROM survey_questions"
 _TAKE = "UPDATE survey_questions SET details = NULL", "UPDATE surveys SET needs = '{}', revision = revision + 1"
 _GIVE = (

@@ -1,9 +1,10 @@
 """What a failover costs: `python -m tests.benchmarks.bench_failover [--times 20]`.
 
-A primary and a synchronous standby (PostgreSQL 15 on loopback), one web process and one worker over both. People answer surveys, a
-supervisor decides records, a worker syncs with the simulator. Then the primary is killed with all its processes and the standby promoted,
-again and again; the killed one becomes the next standby. Web process and worker are never restarted. Prints for each failover the
-seconds from the kill until pages, receipts and decisions work and fail no more, and at the end what of all that was acknowledged is gone.
+A primary and a synchronous standby (PostgreSQL 15 on loopback), one web process and one worker over both. People answer
+surveys, a supervisor decides records, a worker syncs with the simulator. Then the primary is killed with all its
+processes and the standby promoted, again and again; the killed one becomes the next standby. Web process and worker are
+never restarted. Prints for each failover the seconds from the kill until pages, receipts and decisions work and fail no
+more, and at the end what of all that was acknowledged is gone.
 """
 
 import argparse

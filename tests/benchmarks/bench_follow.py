@@ -1,6 +1,7 @@
-"""Whether programs that follow the feeds miss anything, while several writers change what is in them: attendance (decisions, deletions) and
-responses (agreements over HTTP, withdrawals, removals, erasures). Writers end their transactions in another order than they began them. A
-second reader asks from the moment of its last answer, as one would do without `next_updated_since`: what it misses says how hard the run was.
+"""Whether programs that follow the feeds miss anything, while several writers change what is in them: attendance
+(decisions, deletions) and responses (agreements over HTTP, withdrawals, removals, erasures). Writers end their
+transactions in another order than they began them. A second reader asks from the moment of its last answer, as one
+would do without `next_updated_since`: what it misses says how hard the run was.
 
     python -m tests.benchmarks.bench_follow [--changes 10000] [--deletions 500] [--writers 8] [attendance] [responses]
 """

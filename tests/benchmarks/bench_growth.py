@@ -1,11 +1,12 @@
-"""How times grow with the rows stored: each page, API, export and job of a workspace of some size, and of one with ten times as much, in
-turns in one run. Each time is a median in milliseconds; the ratio of processor time says the same on a busy machine. Of an export
-only the first rows are awaited.
+"""How times grow with the rows stored: each page, API, export and job of a workspace of some size, and of one with ten
+times as much, in turns in one run. Each time is a median in milliseconds; the ratio of processor time says the same on
+a busy machine. Of an export only the first rows are awaited.
 
     python -m tests.benchmarks.bench_growth [--punches 100000] [--times 10] [--only WORDS ...] [--kept FOLDER]
 
-Printed: both times, their ratio, that of processor time, and how often the larger time is that of a bare indexed SELECT of one page. A
-view that asks for a tenth of a year is meant to read its punches, and a job may read all it is for: their line says so.
+Printed: both times, their ratio, that of processor time, and how often the larger time is that of a bare indexed SELECT
+of one page. A view that asks for a tenth of a year is meant to read its punches, and a job may read all it is for:
+their line says so.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""How fast mirrored punches become records: punches a second, and the ratio to a bare UPDATE of the same rows in the same run. Then as
-many punches of a terminal without a direction, judged again once it has one: the request, and the ratio to the first import. Then
-another time zone: the request, and the rewriting as a ratio to a bare UPDATE of the times of the same rows. Then
-a code with half of all punches that is bound to another person.
+"""How fast mirrored punches become records: punches a second, and the ratio to a bare UPDATE of the same rows in the
+same run. Then as many punches of a terminal without a direction, judged again once it has one: the request, and the
+ratio to the first import. Then another time zone: the request, and the rewriting as a ratio to a bare UPDATE of the
+times of the same rows. Then a code with half of all punches that is bound to another person.
 
 python -m tests.benchmarks.bench_import [--people 200] [--days 100]
 """
@@ -128,7 +128,8 @@ async def another_zone(database: Database) -> None:
 
 
 async def another_owner(database: Database) -> None:
-    """One code that has half of all punches: what a request pays to bind it to another person, and the marks in slices."""
+    """One code that has half of all punches: what a request pays to bind it to another person,
+    and the marks in slices."""
     theirs = "UPDATE clock_transactions SET emp_code = '1000' WHERE id % 2 = 0"
     async with database.transaction() as db:
         await db.execute(text(theirs))

@@ -1,5 +1,5 @@
-"""What languages cost: `me/surveys` and `respond` with ten questions in four languages, read in German, against the same ten in one
-language, in turns in one run. Wanted: at most 10 % more.
+"""What languages cost: `me/surveys` and `respond` with ten questions in four languages, read in German, against the
+same ten in one language, in turns in one run. Wanted: at most 10 % more.
 
     python -m tests.benchmarks.bench_languages [--surveys 200] [--people 4000] [--rounds 100] [--turns 8]
 """
@@ -24,7 +24,8 @@ from tests.surveys.authored import ANN, NOW
 from tests.surveys.calling import QUEUE, RESPOND
 
 LANGUAGES = {"ar": ("نعم", "لا"), "de": ("Ja", "Nein"), "tr": ("Evet", "Hayır")}
-# The same surveys with their translations and without, by turns. A process reads a survey again only when its revision is another.
+# The same surveys with their translations and without, by turns.
+# A process reads a survey again only when its revision is another.
 _KEEP = (
     "CREATE TABLE kept_texts AS SELECT id, translations FROM surveys",
     "CREATE TABLE kept_question_texts AS SELECT key, translations FROM survey_questions",

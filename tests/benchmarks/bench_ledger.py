@@ -1,10 +1,11 @@
-"""How fast the ledger takes rows and how fast it is verified: rows a second of one writer through `append` and of eight at once,
-and of `verify` with its ratio to a bare streamed read of the same rows with one SHA-256 each; and the peak memory.
+"""How fast the ledger takes rows and how fast it is verified: rows a second of one writer through `append` and of eight
+at once, and of `verify` with its ratio to a bare streamed read of the same rows with one SHA-256 each;
+and the peak memory.
 
     python -m tests.benchmarks.bench_ledger [ROWS] [--appended 1000] [--changed 1000]
 
-ROWS (default 1000000) are made by the same pure functions and COPY; `verify` walks them together with what was appended, and with
-CHANGED (default 1000) changes of agreements among the last rows.
+ROWS (default 1000000) are made by the same pure functions and COPY; `verify` walks them together with what was
+appended, and with CHANGED (default 1000) changes of agreements among the last rows.
 """
 
 import argparse
@@ -159,7 +160,8 @@ async def changed(database: Database, keys: KeyRing, count: int) -> None:
 
 
 async def bare(database: Database) -> tuple[int, float]:
-    """Rows, and seconds, of reading both tables and their choices through cursors, with one SHA-256 a row and nothing else."""
+    """Rows, and seconds, of reading both tables and their choices through cursors,
+    with one SHA-256 a row and nothing else."""
     count, began = 0, time.perf_counter()
     async with database.snapshot() as db:
         connection = driver(db)

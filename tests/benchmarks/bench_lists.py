@@ -1,5 +1,6 @@
-"""How fast the punch list answers over a million rows: page and API, every filter, first and deep pages, p95 in milliseconds,
-and the ratio to a bare indexed SELECT of one page in the same run. The whole request is measured, rendering included.
+"""How fast the punch list answers over a million rows: page and API, every filter, first and deep pages, p95 in
+milliseconds, and the ratio to a bare indexed SELECT of one page in the same run.
+The whole request is measured, rendering included.
 
     python -m tests.benchmarks.bench_lists [--punches 1000000] [--rounds 20]
 """
@@ -94,7 +95,8 @@ API = {
 
 
 async def fill(database: Database, punches: int, first: date = FIRST, more: Mapping[str, str] = NO_MORE) -> None:
-    """DAYS days of punches from `first` on. `more` are further columns of a punch, each with its value in SQL over `n` and `at`."""
+    """DAYS days of punches from `first` on. `more` are further columns of a punch,
+    each with its value in SQL over `n` and `at`."""
     await write(database, punches, first, more)
     await count(database, first)
 

@@ -1,10 +1,11 @@
-"""What `migrate:modules` takes over many real tenants: seconds from a step before, and where nothing is to do; as a ratio to a floor, the
-same SQL sent by psql in one loop, a transaction for each tenant. A step that is made for this adds a column and an index, as most do.
+"""What `migrate:modules` takes over many real tenants: seconds from a step before, and where nothing is to do; as a
+ratio to a floor, the same SQL sent by psql in one loop, a transaction for each tenant.
+A step that is made for this adds a column and an index, as most do.
 
     python -m tests.benchmarks.bench_migrate [--tenants 100] [--jobs 4]
 
-The figures of docs/operate.md are those of 500, which take minutes to make. The first tenant is made as tenant:create makes it, and the
-others from its dump, which takes a fifth of the time. The server waits for no
+The figures of docs/operate.md are those of 500, which take minutes to make. The first tenant is made as tenant:create
+makes it, and the others from its dump, which takes a fifth of the time. The server waits for no
 disk, since both sides would wait for it the same: what is compared is the work.
 """
 

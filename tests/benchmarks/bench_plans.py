@@ -1,10 +1,10 @@
-"""What grows with the rows stored: the blocks that the statements of each page, API and job read, in a workspace of some size and in one
-of ten times as much. Time says little on a busy machine; blocks are the same on each.
+"""What grows with the rows stored: the blocks that the statements of each page, API and job read, in a workspace of
+some size and in one of ten times as much. Time says little on a busy machine; blocks are the same on each.
 
     python -m tests.benchmarks.bench_plans [--punches 5000] [--times 10] [--told FILE] [--only WORDS]
 
-Printed for each view: the blocks at both sizes, and their ratio, most first. FILE gets the plans of those that grew. A view that asks
-for a tenth of a year is meant to read its punches; a list, a page, or a figure is not.
+Printed for each view: the blocks at both sizes, and their ratio, most first. FILE gets the plans of those that grew. A
+view that asks for a tenth of a year is meant to read its punches; a list, a page, or a figure is not.
 """
 
 import argparse

@@ -1,5 +1,6 @@
-"""How fast `/problems` answers with ten thousand open problems: by kind, one kind, filters, one problem, the palette, any page with its
-menu, and the API; p95 in milliseconds, and the ratio to a bare indexed SELECT of fifty of them in the same run.
+"""How fast `/problems` answers with ten thousand open problems: by kind, one kind, filters, one problem, the palette,
+any page with its menu, and the API; p95 in milliseconds, and the ratio to a bare indexed SELECT of fifty of them
+in the same run.
 
     python -m tests.benchmarks.bench_problems_page [--problems 10000] [--rounds 40]
 """

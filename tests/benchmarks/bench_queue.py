@@ -1,6 +1,7 @@
-"""How fast the queue answers at 200 surveys, 100,000 people and a million responses: p50 and p95 of the whole request in
-milliseconds, its statements, and the ratio to a bare indexed SELECT in the same run; first over few responses, then over all,
-since it must not depend on them. Then `me/surveys/count` beside it in the same run: its p95 is at most 0.6 of the queue's.
+"""How fast the queue answers at 200 surveys, 100,000 people and a million responses: p50 and p95 of the whole request
+in milliseconds, its statements, and the ratio to a bare indexed SELECT in the same run; first over few responses, then
+over all, since it must not depend on them. Then `me/surveys/count` beside it in the same run:
+its p95 is at most 0.6 of the queue's.
 
     python -m tests.benchmarks.bench_queue [--surveys 200] [--people 100000] [--responses 1000000] [--rounds 200]
 """

@@ -1,5 +1,5 @@
-"""How many replies a second a portal of two processes records, database included, beside a bare authenticated GET in the same
-run; and a storm: 200 clients at once send the same reply of the same person, for a hundred people.
+"""How many replies a second a portal of two processes records, database included, beside a bare authenticated GET in
+the same run; and a storm: 200 clients at once send the same reply of the same person, for a hundred people.
 
     python -m tests.benchmarks.bench_respond [--replies 6000] [--clients 64] [--people 100] [--storm 200]
 

@@ -2,8 +2,9 @@
 
     python -m tests.benchmarks.bench_restart [--restarts 10] [--clients 16]
 
-Needs nginx (`apt-get install nginx-light`); says so and ends where there is none. The configuration is that of docs/operate.md. Pages are
-asked for over kept connections, forms are sent too: nginx sends those to the other portal only while none of it was sent.
+Needs nginx (`apt-get install nginx-light`); says so and ends where there is none. The configuration is that of
+docs/operate.md. Pages are asked for over kept connections, forms are sent too:
+nginx sends those to the other portal only while none of it was sent.
 """
 
 import argparse

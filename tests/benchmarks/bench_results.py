@@ -1,12 +1,13 @@
-"""How quick the pages of figures are over a long ledger: p50 and p95 of Overview, Survey detail, Responses and one response, with
-the ratio to a bare indexed SELECT of one page; and how fast, and in how much memory, the ledger is exported.
+"""How quick the pages of figures are over a long ledger: p50 and p95 of Overview, Survey detail, Responses and one
+response, with the ratio to a bare indexed SELECT of one page;
+and how fast, and in how much memory, the ledger is exported.
 
     python -m tests.benchmarks.bench_results [--rows 1000000] [--rounds 20]
 
-The rows are made by the database: one survey has most of them, over a year; the last SEALED rows are real ones with evidence that
-opens. Counted up first, and the time of that is told too; a tail of LONGEST_TAIL rows is left to be counted live. Splits are counted as
-the job does, up to LONGEST_REST rows before the head. On a machine that others use too, the processor time is the figure: that of this
-process and of PostgreSQL together.
+The rows are made by the database: one survey has most of them, over a year; the last SEALED rows are real ones with
+evidence that opens. Counted up first, and the time of that is told too; a tail of LONGEST_TAIL rows is left to be
+counted live. Splits are counted as the job does, up to LONGEST_REST rows before the head. On a machine that others use
+too, the processor time is the figure: that of this process and of PostgreSQL together.
 """
 
 import argparse

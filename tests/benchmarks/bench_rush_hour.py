@@ -1,8 +1,8 @@
 """Syncs in a rush hour: `python -m tests.benchmarks.bench_rush_hour [SECONDS_LATE…]` (default 0 30).
 
-The simulator lists punches newest first, 50 a page, takes 0.2 s a call, and gets one punch a second. Prints of three runs how each
-ended and how many calls a page of the last days took. SECONDS_LATE: punches arrive up to so many seconds after they were made, so
-that they stand further down the list.
+The simulator lists punches newest first, 50 a page, takes 0.2 s a call, and gets one punch a second. Prints of three
+runs how each ended and how many calls a page of the last days took. SECONDS_LATE: punches arrive up to so many seconds
+after they were made, so that they stand further down the list.
 """
 
 import asyncio

@@ -2,8 +2,9 @@
 
     python -m tests.benchmarks.bench_strain [--punches 1000000] [--seconds 60]
 
-First 500 posts that come byte by byte and 100 readers who read very slowly; then 30 exports of all punches beside 32 clients on pages.
-Printed for the pages: their statuses, and how long they took. It only talks to this machine, and stops by itself.
+First 500 posts that come byte by byte and 100 readers who read very slowly; then 30 exports of all punches beside 32
+clients on pages. Printed for the pages: their statuses, and how long they took.
+It only talks to this machine, and stops by itself.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.bench_stuck_tenant [--seconds 15]
 
-Printed: the p99 of eight clients of the platform without and with the stuck tenant, and their ratio; and what became of the
-tenant's own requests. It only talks to this machine, and stops by itself.
+Printed: the p99 of eight clients of the platform without and with the stuck tenant, and their ratio; and what became of
+the tenant's own requests. It only talks to this machine, and stops by itself.
 """
 
 import argparse

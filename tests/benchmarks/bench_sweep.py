@@ -1,5 +1,6 @@
-"""What a sweep for problems costs over a million punches and 500 people: its statements, p50 and p95 in milliseconds when nothing has
-changed, and the ratio to a bare SELECT in the same run. Then with 10,000 open problems, and the first sweep that opens them.
+"""What a sweep for problems costs over a million punches and 500 people: its statements, p50 and p95 in milliseconds
+when nothing has changed, and the ratio to a bare SELECT in the same run.
+Then with 10,000 open problems, and the first sweep that opens them.
 
     python -m tests.benchmarks.bench_sweep [--punches 1000000] [--rounds 100]
 """

@@ -1,7 +1,8 @@
-"""How long pages are away when the primary's machine loses its power: `python -m tests.benchmarks.bench_switched_off [--times 10]`.
+"""How long pages are away when the primary's machine loses its power:
+`python -m tests.benchmarks.bench_switched_off [--times 10]`.
 
-PostgreSQL 15 and its standby on loopback. At once the system confirms no packet to the primary and refuses none, and the standby is
-promoted. Printed: the seconds until a page works again.
+PostgreSQL 15 and its standby on loopback. At once the system confirms no packet to the primary and refuses none, and
+the standby is promoted. Printed: the seconds until a page works again.
 """
 
 import argparse

@@ -1,9 +1,10 @@
 """How fast and how small a sync is: `python -m tests.benchmarks.bench_sync [PUNCHES…]` (default 100000 1000000).
 
 The simulator runs in a process of its own, and so does each measured sync, so that its peak memory is its own. Prints
-punches a second, the share of a bare COPY and INSERT of the same rows in the same run, the peak memory of each size, and what
-a run costs that finds nothing new: our own processor time, and the time on the wall. Of the first run it prints each step after the
-mirror, with the processor time of the server's sessions beside our own: on a busy machine that says more than the wall.
+punches a second, the share of a bare COPY and INSERT of the same rows in the same run, the peak memory of each size,
+and what a run costs that finds nothing new: our own processor time, and the time on the wall. Of the first run it
+prints each step after the mirror, with the processor time of the server's sessions beside our own:
+on a busy machine that says more than the wall.
 """
 
 import asyncio

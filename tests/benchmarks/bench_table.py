@@ -1,5 +1,6 @@
-"""How fast the table of a survey is exported: responses a second of the clock and of this process's processor time, as CSV, JSON Lines
-and Excel, and how much memory it takes more. The survey has ten questions, of every type that is not sealed.
+"""How fast the table of a survey is exported: responses a second of the clock and of this process's processor time, as
+CSV, JSON Lines and Excel, and how much memory it takes more.
+The survey has ten questions, of every type that is not sealed.
 
     python -m tests.benchmarks.bench_table [--rows 1000000] [--excel 100000] [--kept FOLDER]
 

@@ -1,10 +1,10 @@
-"""Tenants, Users and the palette of an installation with many tenants: milliseconds of each view, the ratio to a bare SELECT of one
-page in the same run, and the blocks that its statements read.
+"""Tenants, Users and the palette of an installation with many tenants: milliseconds of each view, the ratio to a bare
+SELECT of one page in the same run, and the blocks that its statements read.
 
     python -m tests.benchmarks.bench_tenants [--tenants 5000] [--users 500000] [--rounds 10] [--told FILE]
 
-The accounts of all workspaces are real rows of the shared tables; no tenant has a schema. A tenth of the accounts belong to the
-platform. FILE gets the plans of the three statements of each view that read most.
+The accounts of all workspaces are real rows of the shared tables; no tenant has a schema. A tenth of the accounts
+belong to the platform. FILE gets the plans of the three statements of each view that read most.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""What a tick of the schedule costs over many tenants: those of `shared.tenants` with work that is faked as two transactions, all due at
-once and then in their usual turn; and real tenants with the real modules. Milliseconds for each workspace that is looked into, the
-ratio to as many bare transactions in the same run, and after how many ticks the last one was looked into. Then how many looks for
-problems a second one worker makes in real tenants with a time clock.
+"""What a tick of the schedule costs over many tenants: those of `shared.tenants` with work that is faked as two
+transactions, all due at once and then in their usual turn; and real tenants with the real modules. Milliseconds for
+each workspace that is looked into, the ratio to as many bare transactions in the same run, and after how many ticks the
+last one was looked into. Then how many looks for problems a second one worker makes in real tenants with a time clock.
 
     python -m tests.benchmarks.bench_tick [--tenants 5000] [--real 50]
 """
@@ -52,7 +52,8 @@ async def bare(database: Database) -> None:
 
 
 async def looks(parts: Parts, tenants: int) -> bool:
-    """All tenants at once, again and again. Whether one worker makes fewer looks than 5,000 tenants with a time clock ask for."""
+    """All tenants at once, again and again. Whether one worker makes fewer looks than 5,000 tenants
+    with a time clock ask for."""
     async with parts.database.shared_transaction() as db:
         keys = list(await db.scalars(select(Tenant.key)))
         server = psutil.Process(await db.scalar(select(func.pg_backend_pid()))).parent()

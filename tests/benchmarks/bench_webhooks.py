@@ -1,6 +1,6 @@
-"""Webhooks: seconds from a fact to the receiver, with a real worker process, at most 15 s; what noting a change costs a workspace without
-an endpoint, beside a floor of the same run; and changes of 10,000 subjects to a receiver that fails 30 % of the time, by a sender
-that is killed five times.
+"""Webhooks: seconds from a fact to the receiver, with a real worker process, at most 15 s; what noting a change costs a
+workspace without an endpoint, beside a floor of the same run; and changes of 10,000 subjects to a receiver that fails
+30 % of the time, by a sender that is killed five times.
 
     python -m tests.benchmarks.bench_webhooks [--rounds 10] [--subjects 10000]
 """

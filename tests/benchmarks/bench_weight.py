@@ -1,5 +1,6 @@
-"""What pages weigh on the wire, in brotli and in gzip, and what compressing one costs: bytes, the ratio to the same page packed as
-tightly as the format can (however long that takes), and milliseconds of the processor more than the same page sent as it is.
+"""What pages weigh on the wire, in brotli and in gzip, and what compressing one costs: bytes, the ratio to the same
+page packed as tightly as the format can (however long that takes),
+and milliseconds of the processor more than the same page sent as it is.
 
     python -m tests.benchmarks.bench_weight [--rounds 40]
 """

@@ -1,4 +1,5 @@
-"""Many people with tokens, many surveys, many responses, made in bulk; and a portal of several processes to send them to.
+"""Many people with tokens, many surveys, many responses, made in bulk;
+and a portal of several processes to send them to.
 
 The bulk responses are not chained: nothing that is measured here walks the chain.
 """
@@ -183,7 +184,8 @@ async def lines(portal: Portal, count: int) -> AsyncIterator[list[Line]]:
 
 
 async def spread(opened: list[Line], calls: list[Any]) -> tuple[list[tuple[int, bytes]], float]:
-    """Sends `calls` (arguments of Line.ask) over all lines at once, each once; answers in their order, and the seconds."""
+    """Sends `calls` (arguments of Line.ask) over all lines at once, each once;
+    answers in their order, and the seconds."""
     waiting = list(enumerate(calls))[::-1]
     answers: list[tuple[int, bytes]] = [(0, b"")] * len(calls)
 

@@ -1,4 +1,5 @@
-"""The blocks that statements read: while `watch` is on, each statement that an engine sends is explained first, in a savepoint."""
+"""The blocks that statements read: while `watch` is on, each statement that an engine sends is explained first,
+in a savepoint."""
 
 import re
 from collections.abc import Iterator
@@ -44,7 +45,8 @@ class Watch:
 
 @contextmanager
 def watch(*engines: AsyncEngine) -> Iterator[Watch]:
-    """Statements with many sets of values, and those that go past SQLAlchemy, are left out: both touch the rows that they name."""
+    """Statements with many sets of values, and those that go past SQLAlchemy, are left out:
+    both touch the rows that they name."""
     found = Watch()
 
     def explain(connection: Any, _: Any, statement: str, values: Any, __: Any, many: bool) -> None:

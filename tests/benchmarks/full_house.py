@@ -1,5 +1,5 @@
-"""A workspace in which everything grew: for so many punches a fifth as many records, a tenth as many audit entries, answers and
-ratings, and runs, calls, jobs, rows set aside, problems, webhooks and mails."""
+"""A workspace in which everything grew: for so many punches a fifth as many records, a tenth as many audit entries,
+answers and ratings, and runs, calls, jobs, rows set aside, problems, webhooks and mails."""
 
 import asyncio
 from collections.abc import AsyncIterator

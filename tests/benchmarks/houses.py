@@ -1,5 +1,6 @@
-"""A filled workspace (full_house.py) in a folder of its own, somebody who may see all of it, and all that can be asked of it: pages,
-APIs, the first bytes of exports, and jobs. bench_plans counts what they read, bench_growth how long they take."""
+"""A filled workspace (full_house.py) in a folder of its own, somebody who may see all of it, and all that can be asked
+of it: pages, APIs, the first bytes of exports, and jobs.
+bench_plans counts what they read, bench_growth how long they take."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,5 @@
-"""One call in two kinds, by turns in one run: what the second kind costs more. Turns, since a machine is not equally fast all the time."""
+"""One call in two kinds, by turns in one run: what the second kind costs more.
+Turns, since a machine is not equally fast all the time."""
 
 import statistics
 import time

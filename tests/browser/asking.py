@@ -1,4 +1,5 @@
-"""Surveys for the browser tests: published for employees alone, so that they open over no one else's pages; archived after."""
+"""Surveys for the browser tests: published for employees alone, so that they open over no one else's pages;
+archived after."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Contrast on one page after the other: axe-core measures each look of a word once. Words that look alike have the same contrast."""
+"""Contrast on one page after the other: axe-core measures each look of a word once.
+Words that look alike have the same contrast."""
 
 from dataclasses import dataclass, field
 from typing import NewType
@@ -9,10 +10,10 @@ from tests.chromium import COLOURS, CONTRAST, bring_axe
 
 Look = NewType("Look", int)
 
-# A look is what contrast depends on: the colours of a word and its size, weight and marks, and all that is painted behind it. What has
-# a place of its own may lie on something else than what holds it, so its class belongs to the look. A link beside words is always asked
-# about, since another rule compares it with these words. A look is known once axe-core could tell: it passes over what is hidden,
-# disabled, covered, or no word.
+# A look is what contrast depends on: the colours of a word and its size, weight and marks, and all that is painted
+# behind it. What has a place of its own may lie on something else than what holds it, so its class belongs to the look.
+# A link beside words is always asked about, since another rule compares it with these words. A look is known once
+# axe-core could tell: it passes over what is hidden, disabled, covered, or no word.
 _MEASURE = """async ([known, rules, passed]) => {
   const seen = new Set(known), looks = new Map(), names = new Map();
   const hash = text => { let sum = 7; for (const sign of text) sum = Math.imul(sum, 31) + sign.codePointAt() | 0; return sum; };

@@ -13,7 +13,8 @@ PHONE = {"width": 360, "height": 760}
 WIDE = {"width": 1920, "height": 1080}
 # Rows are alike: some of them are enough to look at, and hundreds take seconds.
 SHORTEN = "for (const row of document.querySelectorAll('tbody tr:nth-child(n+7)')) row.remove()"
-# The shadows at the edges of a table are gradients, before which axe-core measures no contrast. Between them lies this paper.
+# The shadows at the edges of a table are gradients, before which axe-core measures no contrast.
+# Between them lies this paper.
 WITHOUT_SHADOWS = (
     "for (const one of document.querySelectorAll('.table-scroll')) one.style.background = 'var(--m-paper)'"
 )
@@ -72,8 +73,8 @@ def _at_a_desk(page: Page) -> Iterator[str]:
 
 
 def _kinds_of_colours(page: Page) -> Iterator[str]:
-    """Beside the light one. What a theme changes are colours. The forced ones are those of a dark system, which differ most from the
-    colours of the sheets."""
+    """Beside the light one. What a theme changes are colours. The forced ones are those of a dark system, which differ
+    most from the colours of the sheets."""
     turn_dark(page)
     yield "in the dark"
     page.emulate_media(forced_colors="active")

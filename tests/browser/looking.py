@@ -1,4 +1,5 @@
-"""How axe-core is asked about one page after the other of the portal: their common shell once, and then what differs."""
+"""How axe-core is asked about one page after the other of the portal:
+their common shell once, and then what differs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +10,8 @@ from tests.chromium import settle, violations
 
 # The same on every page, and most of a small one.
 SHELL = ("#menu", ".shell-top", "#drawer-box", "#dialog-box", "#palette-box")
-# Told to leave it out, axe-core asks for the style and the place of all its parts nevertheless. So they are taken out while it
-# looks; the boxes stay, with their names, their ids and the room that they take.
+# Told to leave it out, axe-core asks for the style and the place of all its parts nevertheless. So they are taken out
+# while it looks; the boxes stay, with their names, their ids and the room that they take.
 _EMPTY_SHELL = f"""() => {{
   window.shell = [...document.querySelectorAll("{", ".join(SHELL)}")].map(box => [box, [...box.childNodes]]);
   for (const [box] of window.shell) box.replaceChildren();

@@ -1,4 +1,5 @@
-"""A whole portal for the browser tests, in a process of its own: demo staff, a simulated time clock, a worker, one sync done.
+"""A whole portal for the browser tests, in a process of its own:
+demo staff, a simulated time clock, a worker, one sync done.
 
     python -m tests.browser.portal DATABASE_URL DATA_DIR
 

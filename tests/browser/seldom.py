@@ -1,5 +1,5 @@
-"""What a portal seldom holds, for a walk that looks at every page: acts on many records and punches, over and under way, a mass of
-punches and of people that the server has no more, and what backups call."""
+"""What a portal seldom holds, for a walk that looks at every page: acts on many records and punches, over and under
+way, a mass of punches and of people that the server has no more, and what backups call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,7 +85,8 @@ async def _acts(db: AsyncSession) -> list[str]:
 
 
 async def _problems(db: AsyncSession) -> list[str]:
-    """Of jobs that failed, as a look finds them. The question before a remedy stands behind no link where the remedy asks nothing."""
+    """Of jobs that failed, as a look finds them.
+    The question before a remedy stands behind no link where the remedy asks nothing."""
     failed = {
         "workspace": "main",
         "name": "housekeeping",

@@ -1,4 +1,5 @@
-"""Pages, conditions and the newer types of questions as a person meets them in a browser, with script and without; and their editor."""
+"""Pages, conditions and the newer types of questions as a person meets them in a browser, with script and without;
+and their editor."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,5 @@
-"""The typeface is the portal's own: the same on every machine, fetched by the letters of the page, and nothing moves when it comes."""
+"""The typeface is the portal's own: the same on every machine, fetched by the letters of the page,
+and nothing moves when it comes."""
 
 import pytest
 from playwright.sync_api import Page
@@ -15,8 +16,8 @@ _WRITE = """words => {
   line.textContent = words;
   document.querySelector('main').append(line);
 }"""
-# The faces that stand in until the file has come, as far as this machine has one of their fonts, beside Inter in the same weight: the
-# width of all words of the page in one line, and the height of a line.
+# The faces that stand in until the file has come, as far as this machine has one of their fonts, beside Inter in the
+# same weight: the width of all words of the page in one line, and the height of a line.
 _BESIDE_INTER = """async () => {
   const words = document.querySelector('main').innerText.replace(/\\s+/g, ' ').slice(0, 4000);
   const size = (family, weight) => {

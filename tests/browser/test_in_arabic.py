@@ -1,4 +1,5 @@
-"""A person who reads Arabic is asked from right to left: what is asked, refused, confirmed, recorded and kept, on a desk and on a phone."""
+"""A person who reads Arabic is asked from right to left: what is asked, refused, confirmed, recorded and kept,
+on a desk and on a phone."""
 
 import os
 from collections.abc import Callable, Iterator

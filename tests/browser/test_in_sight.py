@@ -1,4 +1,5 @@
-"""Nothing hides what a person works with: neither the heads of a list what the keys lead to, nor a message what is pressed next."""
+"""Nothing hides what a person works with: neither the heads of a list what the keys lead to,
+nor a message what is pressed next."""
 
 import re
 

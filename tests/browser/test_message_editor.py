@@ -1,4 +1,5 @@
-"""A survey's message under its toolbar: by mouse, by keyboard, pasted into, as HTML; and one that is not touched keeps its bytes."""
+"""A survey's message under its toolbar: by mouse, by keyboard, pasted into, as HTML;
+and one that is not touched keeps its bytes."""
 
 import re
 

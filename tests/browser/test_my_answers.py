@@ -1,4 +1,5 @@
-"""*My answers* in the browser: an agreement is withdrawn by keyboard alone and given again, in every look, and on paper."""
+"""*My answers* in the browser: an agreement is withdrawn by keyboard alone and given again, in every look,
+and on paper."""
 
 from collections.abc import Callable, Iterator
 from typing import Literal

@@ -1,4 +1,5 @@
-"""What somebody chose or typed in a survey outlives a reload, a lost connection and an ended session, and meets no one else."""
+"""What somebody chose or typed in a survey outlives a reload, a lost connection and an ended session,
+and meets no one else."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,5 @@
-"""Every page of the portal, as people meet it: usable with assistive technology, nothing sticks out, the console is silent."""
+"""Every page of the portal, as people meet it: usable with assistive technology, nothing sticks out,
+the console is silent."""
 
 import re
 from collections.abc import Iterator
@@ -31,8 +32,8 @@ _PARTS = re.compile(
     r"^/(api|v1|health|metrics|ping|static)\b|/(options|hosts|photo|icon|schedule|live|now|rejudging)\b|/view/[^/]+/people$"
     r"|^/surveys/file/|/download$"
 )
-# Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own): the same forms, lists and
-# confirmations as others here.
+# Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own): the same
+# forms, lists and confirmations as others here.
 _NEEDS_MORE = (
     "/sign-in",
     "/welcome/{secret:str}",

@@ -1,4 +1,5 @@
-"""A list as a queue: an act leads to the next row, the focus stays where one works, and messages stand where one looks."""
+"""A list as a queue: an act leads to the next row, the focus stays where one works,
+and messages stand where one looks."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,5 @@
-"""Pages that show a secret once: accessible in every look, also with long names; loading one again makes nothing and shows nothing."""
+"""Pages that show a secret once: accessible in every look, also with long names;
+loading one again makes nothing and shows nothing."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +31,8 @@ def token(page: Page, _: Portal) -> None:
     page.get_by_role("button", name="Make the token").click()
 
 
-# What is made, the address of the page that follows, what the secret looks like, and where loading that page again leads.
+# What is made, the address of the page that follows, what the secret looks like,
+# and where loading that page again leads.
 MADE: dict[str, tuple[Callable[[Page, Portal], None], str, str, str]] = {
     "a webhook": (webhook, r"/webhooks/\d+/secret$", "^whsec_", r"/webhooks/\d+$"),
     "a token": (token, "/account/tokens/made$", "^muster_", "/account$"),

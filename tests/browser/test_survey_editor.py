@@ -1,4 +1,5 @@
-"""Writing a survey as authors do: by keyboard, by dragging, without script; the preview follows, and nothing is left by accident."""
+"""Writing a survey as authors do: by keyboard, by dragging, without script;
+the preview follows, and nothing is left by accident."""
 
 import re
 
@@ -126,8 +127,8 @@ def test_a_required_survey_has_no_pacing_and_the_preview_fits_a_phone(page_of: S
 
 
 def press(button: Locator) -> None:
-    """Without script every button loads a page. What is asked before it is whole finds rows that are not there yet, and a row
-    that is hidden and one that did not come look the same."""
+    """Without script every button loads a page. What is asked before it is whole finds rows that are not there yet, and
+    a row that is hidden and one that did not come look the same."""
     with button.page.expect_navigation():
         button.click()
 

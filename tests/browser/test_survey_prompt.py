@@ -1,4 +1,5 @@
-"""The survey prompt as an employee meets it: by keyboard alone, refused, put off, closed, without script, in every look."""
+"""The survey prompt as an employee meets it: by keyboard alone, refused, put off, closed, without script,
+in every look."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -13,7 +13,8 @@ _LINKS = "links => links.map(a => a.getAttribute('href')).filter(href => href &&
 
 
 def walk(page: Page, *starts: str) -> Iterator[str]:
-    """Opens one page of each kind that can be reached from `starts`, and gives its path and query when it has loaded."""
+    """Opens one page of each kind that can be reached from `starts`,
+    and gives its path and query when it has loaded."""
     ahead, known = deque(starts), {kind_of(start) for start in starts}
     while ahead:
         address = ahead.popleft()
@@ -26,7 +27,8 @@ def walk(page: Page, *starts: str) -> Iterator[str]:
 
 
 def kind_of(address: str) -> str:
-    """The path without what is different in every row: numbers, days, uids, receipts, keys of tenants and user types."""
+    """The path without what is different in every row: numbers, days, uids, receipts,
+    keys of tenants and user types."""
     path = urlsplit(address).path
     path = re.sub(r"/(?:\d[\d-]*|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64})(?=/|$)", "/*", path)
     return re.sub(r"^(/admin/(?:tenants|users/types))/[a-z][^/]*", r"\1/*", path)

@@ -1,7 +1,7 @@
 """Random histories, judged by the product and by the second reading of the page.
 
-`python -m tests.clock.histories 1000 --seed 7` judges a thousand of them and shows each that the two judge differently, cut down to
-the events that it takes.
+`python -m tests.clock.histories 1000 --seed 7` judges a thousand of them and shows each that the two judge differently,
+cut down to the events that it takes.
 """
 
 import argparse

@@ -1,4 +1,5 @@
-"""Fills the mirror directly, for tests that begin where the sync has ended: a connection, people bound to employees, punches."""
+"""Fills the mirror directly, for tests that begin where the sync has ended:
+a connection, people bound to employees, punches."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,5 @@
-"""The product and the second reading of the page, side by side: the same events for both, and what they judge differently."""
+"""The product and the second reading of the page, side by side:
+the same events for both, and what they judge differently."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

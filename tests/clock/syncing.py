@@ -147,8 +147,8 @@ async def site(
     parts: Parts, profile: str = "cloud", faults: Sequence[str] = (), *, employees: int = 10, days: int = 9,
     history: int | None = None, now: datetime = NOW, **more: Any,
 ) -> AsyncIterator[Site]:  # fmt: skip
-    """A connected workspace. It reads `history` days, or as many as the world has: the 90 that a workspace begins with would
-    be asked for slice by slice and in vain. Keyword arguments go to the simulator."""
+    """A connected workspace. It reads `history` days, or as many as the world has: the 90 that a workspace begins with
+    would be asked for slice by slice and in vain. Keyword arguments go to the simulator."""
     world = fresh_world(7, employees, days, 4, now, ZONE)
     simulator = create_simulator(world, profile, faults, **more)
     begins = now.date() - timedelta(days=days + 1 if history is None else history)

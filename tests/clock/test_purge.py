@@ -1,4 +1,5 @@
-"""What the daily purge takes of the history of runs and of acts on many records. Punches: sync/test_run.py, punches/test_week_counts.py."""
+"""What the daily purge takes of the history of runs and of acts on many records.
+Punches: sync/test_run.py, punches/test_week_counts.py."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -51,8 +51,9 @@ def test_the_reading_agrees_on_the_same_histories_with_what_the_server_edits_and
     assert [found for seed in seeds if (found := described(seed, history_with_edits))] == []
 
 
-# Histories that told the two apart: when the tap that a fold repeats was inferred, when one flag meant both a Retry that was asked
-# for and one that was answered, and when a fold that was let go changed the folds behind it in the same walk.
+# Histories that told the two apart: when the tap that a fold repeats was inferred, when one flag meant both a Retry
+# that was asked for and one that was answered, and when a fold that was let go changed the folds behind it
+# in the same walk.
 ONCE_DIFFERENT = (
     4015908, 4034587, 4050966, 4051027, 4071043, 4097402, 7032469, 7061779, 7062815, 7087127, 8098612, 9048100, 10078308,
 )  # fmt: skip
@@ -63,8 +64,9 @@ def test_the_reading_agrees_where_it_once_did_not(seed):
     assert described(seed) is None
 
 
-# With edits: when a fold whose old record was deleted had none, and when a record stayed regular although its punches became overtime.
-# A Retry that was asked before a deletion undid it, where the server had edited the punch out of the record.
+# With edits: when a fold whose old record was deleted had none, and when a record stayed regular although its punches
+# became overtime. A Retry that was asked before a deletion undid it,
+# where the server had edited the punch out of the record.
 @pytest.mark.parametrize("seed", [20000799, 20008216, 32031538])
 def test_the_reading_agrees_on_edits_where_it_once_did_not(seed):
     assert described(seed, history_with_edits) is None

@@ -1,5 +1,5 @@
-"""Steps that tests add to those of the program, in a copy of the folder; and a process that migrates with such a folder:
-`python -m tests.db.more_steps FOLDER OWNER_URL APP_ROLE`."""
+"""Steps that tests add to those of the program, in a copy of the folder; and a process that migrates with such a
+folder: `python -m tests.db.more_steps FOLDER OWNER_URL APP_ROLE`."""
 
 import asyncio
 import shutil

@@ -1,6 +1,8 @@
-"""Which steps under migrations/ would stop a portal that serves meanwhile, or one of the version before: read off their syntax trees.
+"""Which steps under migrations/ would stop a portal that serves meanwhile, or one of the version before:
+read off their syntax trees.
 
-docs/operate.md says the rules to people, under *Steps that let the version before run*. Steps that the version before knows are past.
+docs/operate.md says the rules to people, under *Steps that let the version before run*.
+Steps that the version before knows are past.
 """
 
 import ast
@@ -25,7 +27,8 @@ LEDGER = {
     "audit_entries",
 }
 CONTRACTS = {"drop_column", "drop_table", "drop_constraint", "rename_table"}
-# A step waits a quarter of a second for each lock and keeps those that it has, so that no request waits for more than a second.
+# A step waits a quarter of a second for each lock and keeps those that it has,
+# so that no request waits for more than a second.
 MOST_TABLES = 3
 _LOCKS_ITS_FIRST = {"add_column", "alter_column"}
 _LOCKS_ITS_SECOND = {"create_index", "create_check_constraint", "create_foreign_key", "create_unique_constraint"}
@@ -41,8 +44,8 @@ _VOLATILE = re.compile(r"clock_timestamp|gen_random_uuid|random\(|nextval", re.I
 
 
 def problems(text: str) -> list[str]:
-    """What in a step locks a table for longer than a moment, or takes away what the version before still uses. What a step may say of
-    itself is explained in app/db/steps.py."""
+    """What in a step locks a table for longer than a moment, or takes away what the version before still uses. What a
+    step may say of itself is explained in app/db/steps.py."""
     tree = ast.parse(text)
     names = {
         target.id: node.value.value

@@ -1,4 +1,5 @@
-"""Of several servers, the one that is meant: found past those that are off, silent or of another kind, and asked first from then on."""
+"""Of several servers, the one that is meant: found past those that are off, silent or of another kind,
+and asked first from then on."""
 
 import asyncio
 import os

@@ -1,5 +1,5 @@
-"""Migrating beside a program that runs: a transaction for each workspace and step, what a lock or a failure stops, and what the next
-run finds."""
+"""Migrating beside a program that runs: a transaction for each workspace and step, what a lock or a failure stops, and
+what the next run finds."""
 
 import asyncio
 import os

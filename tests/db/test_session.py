@@ -1,5 +1,5 @@
-"""The seam to PostgreSQL: those who wait for a connection get one in turn, and statements that are transactions of their own
-leave nothing behind on theirs."""
+"""The seam to PostgreSQL: those who wait for a connection get one in turn, and statements that are transactions of
+their own leave nothing behind on theirs."""
 
 import asyncio
 
@@ -153,7 +153,8 @@ async def test_a_server_that_is_lost_at_the_beginning_or_the_end_is_a_connection
 
 
 async def test_those_who_wait_get_a_connection_before_those_who_ask_later(narrow: Database) -> None:
-    """The pool by itself gives a connection that comes back to the first who asks, before the one who waits has woken."""
+    """The pool by itself gives a connection that comes back to the first who asks,
+    before the one who waits has woken."""
     served = []
     comes_back = asyncio.Event()
     event.listen(narrow.engine.sync_engine, "checkin", lambda *_: comes_back.set())

@@ -1,4 +1,5 @@
-"""A connection to a server that takes no changes, fell silent or said that it ends is used no more, nor is any other from before."""
+"""A connection to a server that takes no changes, fell silent or said that it ends is used no more,
+nor is any other from before."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator

@@ -1,4 +1,5 @@
-"""A server on a real socket that says exactly the bytes a test wants, true or not. No HTTP library stands in between."""
+"""A server on a real socket that says exactly the bytes a test wants, true or not.
+No HTTP library stands in between."""
 
 import asyncio
 import contextlib

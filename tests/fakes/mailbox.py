@@ -16,8 +16,9 @@ from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 @dataclass
 class Mailbox:
-    """`answers` are given to the next messages in place of 250, in turn; `refused` recipients get `refusal`. `signed_in` are the names and
-    passwords of those who signed in. It keeps a message at once, but answers it `answers_after_s`."""
+    """`answers` are given to the next messages in place of 250, in turn; `refused` recipients get `refusal`.
+    `signed_in` are the names and passwords of those who signed in.
+    It keeps a message at once, but answers it `answers_after_s`."""
 
     port: int = 0
     messages: list[EmailMessage] = field(default_factory=list)

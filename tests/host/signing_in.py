@@ -33,7 +33,8 @@ async def user_of(database: Database, short: str) -> User:
 
 
 async def give_password(database: Database, short: str, password: str = PASSWORD) -> int:
-    """One of a hash that costs nothing to check: the tests sign in hundreds of times. `give_costly_password` is as in life."""
+    """One of a hash that costs nothing to check: the tests sign in hundreds of times.
+    `give_costly_password` is as in life."""
     return await _give(database, short, _hash_for_little(password))
 
 

@@ -1,4 +1,5 @@
-"""Values that keyboards do not type and databases do not keep: a NUL, or a number beyond every id. It is refused, and breaks no page."""
+"""Values that keyboards do not type and databases do not keep: a NUL, or a number beyond every id.
+It is refused, and breaks no page."""
 
 import pytest
 from sqlalchemy import insert, update

@@ -138,7 +138,8 @@ async def test_what_is_too_old_fails_with_the_last_reason(parts: Parts, mailbox:
 
 
 async def test_a_worker_that_dies_over_a_mail_leaves_it_to_the_next_one(parts: Parts, mailbox: Mailbox) -> None:
-    """Its attempt was counted before the mail left, so that a mail that kills a worker is not tried at once for ever."""
+    """Its attempt was counted before the mail left, so that a mail that kills a worker is not tried at once
+    for ever."""
     await post(parts)
     mailbox.answers = ["250 OK"]  # taken, but what the worker would have noted is lost with it
     await send(parts)

@@ -1,4 +1,5 @@
-"""Two installations for tests: one with a tenant that lived through a lot, and an empty one with other users and other keys."""
+"""Two installations for tests: one with a tenant that lived through a lot,
+and an empty one with other users and other keys."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""A tenant moves: everything of it is there, what it was proves itself, and nothing is left behind where something is wrong."""
+"""A tenant moves: everything of it is there, what it was proves itself,
+and nothing is left behind where something is wrong."""
 
 import asyncio
 import os
@@ -75,8 +76,8 @@ def left(cluster: TestCluster, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 async def _prepare(here: Left) -> None:
-    """What version 0.1.0 did not know: a second factor, a passkey, a saved view, a role of the tenant's own, and a run under way. The
-    account of Mo, who was erased, is gone."""
+    """What version 0.1.0 did not know: a second factor, a passkey, a saved view, a role of the tenant's own, and a run
+    under way. The account of Mo, who was erased, is gone."""
     parts = here.parts()
     secret = Secret(pyotp.random_base32())
     async with parts.database.transaction(TENANT) as db:

@@ -1,4 +1,5 @@
-"""A hostile server writes our secrets in its own ways: none of them is kept, in excerpts, set-aside rows, messages and queries."""
+"""A hostile server writes our secrets in its own ways: none of them is kept, in excerpts, set-aside rows,
+messages and queries."""
 
 import base64
 import html

@@ -1,4 +1,5 @@
-"""Problems of failed jobs, through the database: opened quietly at first, then told; continued, dismissed, closed by themselves."""
+"""Problems of failed jobs, through the database: opened quietly at first, then told;
+continued, dismissed, closed by themselves."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,5 @@
-"""A look that knows by a mark that facts are as they were: it leaves the same problems as one that compares everything."""
+"""A look that knows by a mark that facts are as they were: it leaves the same problems as one
+that compares everything."""
 
 import random
 from collections.abc import Awaitable, Callable

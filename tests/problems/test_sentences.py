@@ -1,4 +1,5 @@
-"""What the host's problems and those of the ledger say: the title, what to do, and where it leads. Those of the clock: tests/clock/problems."""
+"""What the host's problems and those of the ledger say: the title, what to do, and where it leads.
+Those of the clock: tests/clock/problems."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,5 @@
-"""A module that is switched off in a workspace: its problems end without being told; once it is on again they open as if for the first time."""
+"""A module that is switched off in a workspace: its problems end without being told;
+once it is on again they open as if for the first time."""
 
 from datetime import UTC, datetime, timedelta
 

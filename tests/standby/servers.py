@@ -1,4 +1,5 @@
-"""Two PostgreSQL 15 on loopback: a primary, and a standby that it waits for at each commit. Either may be killed or promoted."""
+"""Two PostgreSQL 15 on loopback: a primary, and a standby that it waits for at each commit.
+Either may be killed or promoted."""
 
 import os
 import shutil
@@ -18,7 +19,8 @@ from tests.postgres15 import BINARIES, SETTINGS
 
 DATABASE = "muster"
 PATIENCE_S = 120
-# Each waits for its own disk too. Shared memory lies below the data folder, so that a server that is killed leaves none behind.
+# Each waits for its own disk too. Shared memory lies below the data folder,
+# so that a server that is killed leaves none behind.
 SAFE = {"fsync": "on", "full_page_writes": "on", "shared_buffers": "64MB", "dynamic_shared_memory_type": "mmap"}
 
 
@@ -68,7 +70,8 @@ class Server:
         postgres15._pg_ctl(self.folder, "-w", "-t", str(PATIENCE_S), "promote")
 
     def kill(self) -> None:
-        """With SIGKILL, postmaster and children alike: the machine continues, so those who are connected learn of it."""
+        """With SIGKILL, postmaster and children alike: the machine continues,
+        so those who are connected learn of it."""
         family = self._family()
         for one in family:
             one.kill()
@@ -155,7 +158,8 @@ class Pair:
 
 @contextmanager
 def pair() -> Iterator[Pair]:
-    """A primary with an empty database; the standby has not joined. Raises NoServer where PostgreSQL 15 can't be had."""
+    """A primary with an empty database; the standby has not joined.
+    Raises NoServer where PostgreSQL 15 can't be had."""
     postgres15._install_if_missing()
     with tempfile.TemporaryDirectory(prefix="muster-standby-", dir=quick_folder()) as name:
         folder = Path(name)

@@ -38,7 +38,8 @@ class Portal:
 
 @asynccontextmanager
 async def portal(folder: Path) -> AsyncIterator[Portal]:
-    """Its address names the primary behind a line, and the standby. Raises NoServer where PostgreSQL 15 can't be had."""
+    """Its address names the primary behind a line, and the standby.
+    Raises NoServer where PostgreSQL 15 can't be had."""
     with pair() as servers:
         await migrate(servers.urls.owner, APP_ROLE)
         await asyncio.to_thread(servers.standby.follow, servers.primary)

@@ -1,5 +1,5 @@
-"""The primary is killed in the middle of the work and its standby promoted: all that was acknowledged is there, and the processes
-continue by themselves. How fast: tests/benchmarks/bench_failover.py."""
+"""The primary is killed in the middle of the work and its standby promoted: all that was acknowledged is there, and the
+processes continue by themselves. How fast: tests/benchmarks/bench_failover.py."""
 
 import asyncio
 import time

@@ -203,7 +203,8 @@ async def test_a_dead_or_promoted_replica_is_not_read(
 async def test_a_former_primary_with_a_log_of_its_own_is_not_read(
     alice: Browser, parts: Parts, standby: Server, asked: list[str]
 ) -> None:
-    """It took changes beside the primary, and was then started as a standby. Its log is further than the primary's, and differs."""
+    """It took changes beside the primary, and was then started as a standby.
+    Its log is further than the primary's, and differs."""
     standby.promote()
     for _ in range(3):
         standby.scalar("SELECT pg_switch_wal() FROM (SELECT txid_current()) now")

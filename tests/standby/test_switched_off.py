@@ -1,4 +1,5 @@
-"""The primary's machine loses its power: nothing says that it is gone, not even its system. Pages come back at the standby."""
+"""The primary's machine loses its power: nothing says that it is gone, not even its system.
+Pages come back at the standby."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +17,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 async def portal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Portal]:
-    """Here only the system's word that the other side confirms nothing ends a request, after a second and not after eight."""
+    """Here only the system's word that the other side confirms nothing ends a request,
+    after a second and not after eight."""
     monkeypatch.setitem(connecting._SILENCE, "TCP_USER_TIMEOUT", 1000)
     monkeypatch.setattr(session, "SILENCE_S", 3600)
     try:

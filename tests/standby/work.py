@@ -1,5 +1,5 @@
-"""Work that never pauses while a server fails: people answer surveys, a supervisor decides records, a worker syncs. Notes what was
-acknowledged, and says afterwards what of that is gone."""
+"""Work that never pauses while a server fails: people answer surveys, a supervisor decides records, a worker syncs.
+Notes what was acknowledged, and says afterwards what of that is gone."""
 
 import asyncio
 import hashlib
@@ -238,7 +238,8 @@ class Work:
 async def working(
     pair: Pair, folder: Path, *, employees: int, days: int, slow_s: float
 ) -> AsyncIterator[tuple[Work, Site]]:
-    """The work over a pair whose standby has joined, and the time clock that it syncs with, `slow_s` for each answer."""
+    """The work over a pair whose standby has joined, and the time clock that it syncs with,
+    `slow_s` for each answer."""
     work = Work(pair, folder)
     try:
         await work.fill()

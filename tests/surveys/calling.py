@@ -1,4 +1,5 @@
-"""Calling as somebody of the cast: a mobile app with a token, and the context of a browser's request without the browser."""
+"""Calling as somebody of the cast: a mobile app with a token, and the context of a browser's request
+without the browser."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -76,7 +77,8 @@ async def request_of(parts: Parts, short: str, session: int) -> AsyncIterator[Co
 
 @contextmanager
 def statements(database: Database) -> Iterator[list[str]]:
-    """What is sent to the database meanwhile: the settings of the search path aside, "BEGIN…" where a transaction begins."""
+    """What is sent to the database meanwhile: the settings of the search path aside,
+    "BEGIN…" where a transaction begins."""
     sent: list[str] = []
 
     def executed(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:

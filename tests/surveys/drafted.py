@@ -1,4 +1,5 @@
-"""Surveys for tests: drafted or published in the workspace of an open transaction, by default one optional feedback question."""
+"""Surveys for tests: drafted or published in the workspace of an open transaction,
+by default one optional feedback question."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -23,8 +24,8 @@ LUNCH = {"label": "How was lunch?", "type": "single_choice", "options": ["Good",
 
 
 def question(fields: dict[str, Any]) -> QuestionDefinition:
-    """`question(dict(label="Why?", type="single_choice", options=["a", "b"]))`; details stand among the fields, as in the
-    canonical form."""
+    """`question(dict(label="Why?", type="single_choice", options=["a", "b"]))`; details stand among the fields, as in
+    the canonical form."""
     options = tuple(fields.get("options", ()))
     details = question_details.read(fields)
     return QuestionDefinition(

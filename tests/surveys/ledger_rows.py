@@ -1,4 +1,5 @@
-"""Rows put straight into the tables of surveys, for tests that count or list many: no chain, no evidence, no rule applied.
+"""Rows put straight into the tables of surveys, for tests that count or list many:
+no chain, no evidence, no rule applied.
 
 What a person does through the product: tests/surveys/drafted.py and the verbs themselves.
 """

@@ -1,4 +1,5 @@
-"""Which questions are shown: cases of the rule, and a second reading of it, written from the words of docs/surveys.md."""
+"""Which questions are shown: cases of the rule, and a second reading of it,
+written from the words of docs/surveys.md."""
 
 from collections.abc import Iterator
 from itertools import product

@@ -1,6 +1,8 @@
-"""Writes a dump for the tests of upgrades, as this version writes it: `python -m tests.postgres15 python -m tests.upgrade NAME`.
+"""Writes a dump for the tests of upgrades, as this version writes it:
+`python -m tests.postgres15 python -m tests.upgrade NAME`.
 
-Do it once, with the version that people run, before a later one changes its tables. NAME sorts behind those that are kept.
+Do it once, with the version that people run, before a later one changes its tables.
+NAME sorts behind those that are kept.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""What a workspace lives through with its time clock: two runs against a simulated server, and what people decide in between."""
+"""What a workspace lives through with its time clock: two runs against a simulated server,
+and what people decide in between."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -155,8 +156,8 @@ class ClockLife:
 
 
 async def live(parts: Parts, workspaces: dict[str, str], now: datetime) -> None:
-    """`workspaces`: the profile of each one's server. They end at `now`, two days ahead: what asks for an import stamps it with the
-    time of the database, which must not lie ahead of the first run."""
+    """`workspaces`: the profile of each one's server. They end at `now`, two days ahead: what asks for an import stamps
+    it with the time of the database, which must not lie ahead of the first run."""
     async with AsyncExitStack() as stack:
         for workspace, profile in workspaces.items():
             world = build_world(SEED, EMPLOYEES, DAYS, TERMINALS, now - BEFORE, ZONE)

@@ -13,14 +13,16 @@ from app.db.cluster_home import bundled_binaries
 from tests.cluster import DatabaseUrls
 
 DUMPS = Path(__file__).with_name("dumps")
-# The wheel of the embedded PostgreSQL brings the programs of version 16 too. Those of 18 send a setting that 15 refuses.
+# The wheel of the embedded PostgreSQL brings the programs of version 16 too.
+# Those of 18 send a setting that 15 refuses.
 PG_RESTORE = bundled_binaries().parents[1] / "pginstall" / "bin" / "pg_restore"
 PG_DUMP = Path("/usr/lib/postgresql/15/bin/pg_dump")
 
 
 @dataclass(frozen=True)
 class Dump:
-    """What one version wrote: `NAME.dump`, and `NAME.json` with the keys, the workspaces, the time, and what that version read."""
+    """What one version wrote: `NAME.dump`, and `NAME.json` with the keys, the workspaces, the time,
+    and what that version read."""
 
     name: str
 
@@ -39,7 +41,8 @@ class Dump:
         self._notes.write_text(json.dumps(notes, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
 
     def restore(self, urls: DatabaseUrls) -> None:
-        """Into an empty database, as docs/operate.md restores one. The roles may have other names than when it was written."""
+        """Into an empty database, as docs/operate.md restores one.
+        The roles may have other names than when it was written."""
         renamed = () if self._roles == _roles(urls) else ("--no-owner", "--no-privileges")
         _run(PG_RESTORE, "--exit-on-error", *renamed, f"--dbname={urls.owner}", self.file)
 

@@ -1,5 +1,5 @@
-"""What people, apps and programs ask of a portal all the time, while its version changes under them. Nothing is asked again after a
-failure, and each failure is kept."""
+"""What people, apps and programs ask of a portal all the time, while its version changes under them. Nothing is asked
+again after a failure, and each failure is kept."""
 
 import asyncio
 import re
@@ -27,8 +27,8 @@ _TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 @dataclass
 class Load:
-    """`portals`: the addresses that take requests now, as a proxy knows them. `cookie` is the header of a person who is signed in, `tokens` are
-    those of people who answer, each once."""
+    """`portals`: the addresses that take requests now, as a proxy knows them. `cookie` is the header of a person who is
+    signed in, `tokens` are those of people who answer, each once."""
 
     portals: list[str]
     cookie: dict[str, str]

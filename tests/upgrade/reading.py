@@ -87,7 +87,8 @@ async def _clock_figures(db: AsyncSession, now: datetime) -> dict[str, Any]:
 
 
 async def _survey_figures(db: AsyncSession) -> list[dict[str, Any]]:
-    """Of every version that was answered. How many were asked is left out where the demo was removed: it counted invented people."""
+    """Of every version that was answered. How many were asked is left out where the demo was removed:
+    it counted invented people."""
     surveys = (
         await db.execute(
             select(Survey.id, Survey.uid, Survey.title, Survey.status, Survey.version, Survey.demo).order_by(Survey.id)

@@ -1,5 +1,5 @@
-"""What a workspace lives through with its surveys: two versions, a consent, answers over the API, the demo come and gone, an erased
-person, and the head of the ledger noted."""
+"""What a workspace lives through with its surveys: two versions, a consent, answers over the API, the demo come and
+gone, an erased person, and the head of the ledger noted."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -82,7 +82,8 @@ class SurveyLife:
             return await authoring.load(db, uid)
 
     async def _everybody_answers(self) -> None:
-        """All that waits for each of them, and the apps: the last one snoozes what can be snoozed, the fourth opts out of most."""
+        """All that waits for each of them, and the apps: the last one snoozes what can be snoozed,
+        the fourth opts out of most."""
         for place, name in enumerate(NAMES):
             async with self._phone(name, place) as phone:
                 while waiting := (await phone.get(QUEUE)).raise_for_status().json()["data"]:

@@ -1,4 +1,5 @@
-"""The step that brings settled punches: which punches it has judged again. What the dumps hold of it: test_upgrade.py."""
+"""The step that brings settled punches: which punches it has judged again.
+What the dumps hold of it: test_upgrade.py."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""The version before serves pages, answers and a sync; this version migrates under it, starts beside it and takes over. No request
-fails, and nothing is lost."""
+"""The version before serves pages, answers and a sync; this version migrates under it, starts beside it and takes over.
+No request fails, and nothing is lost."""
 
 import asyncio
 import hashlib

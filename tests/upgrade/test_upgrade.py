@@ -1,4 +1,5 @@
-"""What people stored with an earlier version is there after the upgrade: its dump restored, migrated, and read again."""
+"""What people stored with an earlier version is there after the upgrade:
+its dump restored, migrated, and read again."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

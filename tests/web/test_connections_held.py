@@ -1,4 +1,5 @@
-"""Pages whose work opens transactions of its own let go of the request's first: many at once would else wait for each other."""
+"""Pages whose work opens transactions of its own let go of the request's first:
+many at once would else wait for each other."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager

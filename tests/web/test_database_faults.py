@@ -1,4 +1,5 @@
-"""What stops the database for some stops no one else, and is 503 with a time to come back, in words that say what became of a form."""
+"""What stops the database for some stops no one else, and is 503 with a time to come back,
+in words that say what became of a form."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -98,7 +99,8 @@ def _much_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_tenant_whose_tables_are_locked_stops_no_other(
     alice: Browser, eve: Browser, parts: Parts, token: Token, urls: DatabaseUrls
 ) -> None:
-    """Its requests would wait for a minute here: that the others are answered does not hang on how fast this machine is."""
+    """Its requests would wait for a minute here: that the others are answered does not hang
+    on how fast this machine is."""
     hers = {"Authorization": f"Bearer {await token('eve', 'clock:read')}"}
     theirs = {"Authorization": f"Bearer {await token('alice', 'clock:read')}"}
     with locked(urls, "tenant_globex.employees", "tenant_globex.clock_connections"):

@@ -1,4 +1,5 @@
-"""A drawer opens over a page that keeps its own ids: where both have one, a label names the field of the page behind."""
+"""A drawer opens over a page that keeps its own ids: where both have one,
+a label names the field of the page behind."""
 
 import re
 from typing import Any

@@ -1,7 +1,8 @@
-"""Every edit form of every page, in two browsers: the second save is refused with the difference, and goes through when repeated.
+"""Every edit form of every page, in two browsers: the second save is refused with the difference,
+and goes through when repeated.
 
-The walk finds the forms by itself. A form with something to fill in either carries what it was made from, or stands in NO_EDIT with
-the reason.
+The walk finds the forms by itself. A form with something to fill in either carries what it was made from, or stands in
+NO_EDIT with the reason.
 """
 
 import html
@@ -18,7 +19,8 @@ from tests.one_of_each import addresses, one_of_each
 from tests.rendered_forms import Control, Rendered, RenderedForm
 from tests.test_odd_requests import handlers
 
-# A survey's editor counts its saves: a version and a publication make it stale too (tests.surveys.authoring.test_stale_forms).
+# A survey's editor counts its saves: a version and a publication make it stale too
+# (tests.surveys.authoring.test_stale_forms).
 COUNTED = "revision"
 FILLED_IN = ("text", "email", "search", "textarea", "number", "date", "datetime-local", "select", "checkbox", "radio")
 CREATES, ACTS, OWN, SECRET = "makes something new", "acts, and says on what", "one's own alone", "a secret, never shown"

@@ -1,4 +1,5 @@
-"""An edit form that became stale is refused, shows what somebody else changed, and can be merged. Every one of them: test_edit_forms."""
+"""An edit form that became stale is refused, shows what somebody else changed, and can be merged.
+Every one of them: test_edit_forms."""
 
 import asyncio
 import html

@@ -1,7 +1,7 @@
 """A process whose children send webhooks until they are killed: `python -m tests.webhooks.mortal_sender`.
 
-The first line of stdin is what they need, as JSON. Each further line starts a child, whose process id is the answer. Children are forks: to
-start six of them costs what it costs to start one.
+The first line of stdin is what they need, as JSON. Each further line starts a child, whose process id is the answer.
+Children are forks: to start six of them costs what it costs to start one.
 """
 
 import asyncio

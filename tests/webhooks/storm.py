@@ -1,4 +1,5 @@
-"""Changes of many subjects by several writers, a receiver that fails three times in ten, and a sender that is killed again and again."""
+"""Changes of many subjects by several writers, a receiver that fails three times in ten,
+and a sender that is killed again and again."""
 
 import asyncio
 import json
@@ -31,8 +32,8 @@ FAILS = 0.3
 
 @dataclass
 class Storm:
-    """`changed`: the time of the newest change of each subject. `arrived`: that of the newest event about it which was answered with
-    2xx; `calls` counts all."""
+    """`changed`: the time of the newest change of each subject. `arrived`: that of the newest event about it which was
+    answered with 2xx; `calls` counts all."""
 
     changed: dict[int, datetime] = field(default_factory=dict)
     arrived: dict[int, datetime] = field(default_factory=dict)

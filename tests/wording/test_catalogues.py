@@ -94,7 +94,8 @@ def test_every_plural_is_there_and_counts_as_the_language_does(tag: str) -> None
 
 
 def test_arabic_takes_the_form_that_its_grammar_asks_for() -> None:
-    """The order of the forms in the file is the one that editors of catalogues know: zero, one, two, few, many, other."""
+    """The order of the forms in the file is the one that editors of catalogues know:
+    zero, one, two, few, many, other."""
     forms = known("ar").get(("%(num)s star", "%(num)s stars"))
     names = ("zero", "one", "two", "few", "many", "other")
     assert forms is not None

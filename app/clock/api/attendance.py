@@ -1,9 +1,10 @@
 """`GET /api/v1/attendance`: attendance records. `host_attendance_id` of a punch is the id of one. Scope
 `attendance:read`.
 
-With `updated_since` the answer also has records that were deleted (`deleted: true`), records of people whose name or department
-changed, and records of days that were locked or opened since. So a program that follows the list misses nothing. Filters by
-person, department and status are refused together with `updated_since`: a record that leaves such a filter would be missed.
+With `updated_since` the answer also has records that were deleted (`deleted: true`), records of people whose name or
+department changed, and records of days that were locked or opened since. So a program that follows the list misses
+nothing. Filters by person, department and status are refused together with `updated_since`:
+a record that leaves such a filter would be missed.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,5 @@
-"""People and bindings as the integration API shows them: what a row has, and how it is made of a row of bindings/queries.py."""
+"""People and bindings as the integration API shows them: what a row has,
+and how it is made of a row of bindings/queries.py."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -79,7 +80,8 @@ class BindingRow(msgspec.Struct):
 
 
 def employee_row(row: Any, areas: dict[str, str], photos: str | None) -> EmployeeRow:
-    """`areas` maps codes to names. `photos` is the address under which pictures are, None while they are switched off."""
+    """`areas` maps codes to names. `photos` is the address under which pictures are,
+    None while they are switched off."""
     shown = EmployeeRow(
         id=row.id,
         emp_code=row.emp_code,

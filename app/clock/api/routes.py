@@ -1,4 +1,5 @@
-"""The clock's part of the integration API: GET endpoints of scope `clock:read`, attendance beside them, and the document of the whole API.
+"""The clock's part of the integration API: GET endpoints of scope `clock:read`, attendance beside them,
+and the document of the whole API.
 
 What their rows have is in api/rows.py and api/people.py, how lists are paged in api/paging.py.
 """

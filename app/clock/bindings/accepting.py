@@ -1,6 +1,7 @@
 """Which of the chosen matches are accepted, and why the others are not. Pure.
 
-Accepting never gives an employee a second code. A person binds a second code by hand, after a question that names the first.
+Accepting never gives an employee a second code.
+A person binds a second code by hand, after a question that names the first.
 """
 
 from collections import defaultdict
@@ -15,7 +16,8 @@ NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Codes that stay as they are because they all name one employee; `holders` are the codes that have this employee."""
+    """Codes that stay as they are because they all name one employee;
+    `holders` are the codes that have this employee."""
 
     codes: tuple[str, ...]
     name: str

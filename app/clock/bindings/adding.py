@@ -1,7 +1,7 @@
 """Makes employees of mirrored people whom the host does not know, and binds their codes, in one act.
 
-A code is left when an employee has its ID number, as in the match by ID number (matching.py). Inactive and deleted employees
-count.
+A code is left when an employee has its ID number, as in the match by ID number (matching.py). Inactive and deleted
+employees count.
 """
 
 from collections import defaultdict
@@ -31,8 +31,8 @@ NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class Adding:
-    """`taken` become employees; the others stay. `known`: an employee has their ID number. `twins`: several codes are one ID
-    number. `unfit`: their code can't be an ID number."""
+    """`taken` become employees; the others stay. `known`: an employee has their ID number. `twins`: several codes are
+    one ID number. `unfit`: their code can't be an ID number."""
 
     taken: tuple[Code, ...]
     known: tuple[str, ...] = ()
@@ -132,8 +132,8 @@ async def _on_clock(db: AsyncSession, codes: Collection[str]) -> Mapping[str, An
 
 
 def _details(code: Code, row: Any) -> EmployeeDetails:
-    """As the clock has it, cut to what an employee can hold. A person without a name gets the code as name. A value that is not
-    an e-mail address is left out."""
+    """As the clock has it, cut to what an employee can hold. A person without a name gets the code as name. A value
+    that is not an e-mail address is left out."""
     _, name, email, department, position = row
     address = (email or "").strip().lower()
     return EmployeeDetails(

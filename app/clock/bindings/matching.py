@@ -1,7 +1,7 @@
 """Who belongs to which clock code: the decision order, and every automatic transition of a binding. Pure.
 
-What each state means, and in which order a pass looks: docs/glossary.md, "Binding states". bindings/actions.py reads the rows,
-carries the changes out and writes the history. When two names are similar: similar_names.py.
+What each state means, and in which order a pass looks: docs/glossary.md, "Binding states". bindings/actions.py reads
+the rows, carries the changes out and writes the history. When two names are similar: similar_names.py.
 """
 
 from collections import defaultdict
@@ -18,10 +18,11 @@ _GONE = "No longer in the server's list of people; the link is kept, so that old
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A mirrored person with the binding as it is. `listed`: some listing once held them; `absent`: the last one did not.
+    """A mirrored person with the binding as it is.
+    `listed`: some listing once held them; `absent`: the last one did not.
 
-    `why` is the reason as stored. `candidates` and `taken` are in the order in which they were found; `rejected` are host
-    employees.
+    `why` is the reason as stored. `candidates` and `taken` are in the order in which they were found; `rejected` are
+    host employees.
     """
 
     binding_id: int
@@ -94,8 +95,8 @@ def match(codes: Sequence[Code], host: Directory) -> list[BindingTransition]:
 def decide(code: Code, host: Directory) -> Decision:
     """What one code would be if no other code claimed the same employee. The first line that applies decides.
 
-    An auto match of an absent person is still an auto match here, because claims are settled before absence. *Not found* means
-    that the name is compared later, once it is known who is linked.
+    An auto match of an absent person is still an auto match here, because claims are settled before absence. *Not
+    found* means that the name is compared later, once it is known who is linked.
     """
     if code.state == BindingState.IGNORED or (code.state == BindingState.MISSING_REMOTE and code.absent):
         return _unchanged(code)
@@ -157,7 +158,8 @@ def _by_kiosk(code: Code, host: Directory) -> Decision | None:
 def _by_standing_link(code: Code, host: Directory) -> Decision | None:
     """An employee who left keeps the link, so that a namesake who is hired later does not get their punches.
 
-    Their kiosk code may be gone, because deleting a person frees it. So a link that the kiosk made needs no further proof.
+    Their kiosk code may be gone, because deleting a person frees it.
+    So a link that the kiosk made needs no further proof.
     """
     employee = host.by_id.get(code.host_employee_id or 0)
     if code.state != BindingState.AUTO_MATCHED or employee is None or employee.eligible:
@@ -221,14 +223,15 @@ def _without_lost_links(decided: Decided, host: Directory) -> Decided:
 
 
 def _settle_claims(decided: Decided) -> Decided:
-    """Two codes that would be matched to one employee become conflicts. So does a code that claims an employee with a standing
-    link."""
+    """Two codes that would be matched to one employee become conflicts. So does a code that claims an employee with a
+    standing link."""
     held, claims = _claims(decided)
     return [(code, _contested(decision, held, claims)) for code, decision in decided]
 
 
 def _claims(decided: Decided) -> tuple[Claims, Claims]:
-    """For each employee: the codes that have them whatever this pass decides, and the codes that would be matched to them."""
+    """For each employee: the codes that have them whatever this pass decides,
+    and the codes that would be matched to them."""
     held: dict[int, list[str]] = defaultdict(list)
     claims: dict[int, list[str]] = defaultdict(list)
     for code, decision in decided:
@@ -240,8 +243,8 @@ def _claims(decided: Decided) -> tuple[Claims, Claims]:
 
 
 def _with_names(decided: Decided, host: Directory) -> Decided:
-    """Step 4, for the codes that nothing else decided. It comes after the claims, because an employee with a code is never
-    suggested."""
+    """Step 4, for the codes that nothing else decided. It comes after the claims, because an employee with a code is
+    never suggested."""
     held, claims = _claims(decided)
     linked = {**claims, **held}
     return [

@@ -1,4 +1,5 @@
-"""What Employees & Bindings reads besides its list: one person in full, and what an act would do before it is done. No writes."""
+"""What Employees & Bindings reads besides its list: one person in full, and what an act would do before it is done.
+No writes."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -127,9 +128,9 @@ _ENDING = text(
 
 @dataclass(frozen=True, slots=True)
 class Foretold:
-    """What a binding would do. `punches` belong to `records` of other people, the `owners`: they would show *Arrived after
-    import*. `waiting` punches have no record and would be judged. `rivals` are codes that a pass linked to the same employee:
-    they would become conflicts. `beside` are codes that a person bound to that employee."""
+    """What a binding would do. `punches` belong to `records` of other people, the `owners`: they would show *Arrived
+    after import*. `waiting` punches have no record and would be judged. `rivals` are codes that a pass linked to the
+    same employee: they would become conflicts. `beside` are codes that a person bound to that employee."""
 
     punches: int
     records: int
@@ -167,7 +168,8 @@ async def changes(db: AsyncSession, binding_id: int) -> Sequence[Row[Any]]:
 
 
 async def codes_of_host(db: AsyncSession, host_employee_id: int) -> Sequence[Row[Any]]:
-    """The codes that stand for an employee: clock_employee_id, emp_code, full_name, state, last_punch_at, waiting, zone."""
+    """The codes that stand for an employee: clock_employee_id, emp_code, full_name, state, last_punch_at, waiting,
+    zone."""
     last = (
         select(Punch.punched_at_utc)
         .where(Punch.emp_code == ClockEmployee.emp_code, Punch.gone_at_utc.is_(None))

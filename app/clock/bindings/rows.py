@@ -1,8 +1,8 @@
 """Bindings as rows: read for a decision, and written with their history. After a change of owner their punches are
 marked, to be judged again.
 
-No rule lives here: what an operator may do is in bindings/actions.py, what a pass decides in matching.py. All writers of bindings
-hold one lock of the workspace, so that a pass never overwrites what a person decided while it ran.
+No rule lives here: what an operator may do is in bindings/actions.py, what a pass decides in matching.py. All writers
+of bindings hold one lock of the workspace, so that a pass never overwrites what a person decided while it ran.
 """
 
 from collections.abc import Collection, Sequence

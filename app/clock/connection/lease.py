@@ -1,6 +1,8 @@
-"""The lease: which worker may write for the connection. A fencing number keeps a worker that was taken for dead from writing.
+"""The lease: which worker may write for the connection.
+A fencing number keeps a worker that was taken for dead from writing.
 
-A worker keeps the lease by renewing it. A dead worker loses it when it runs out. What a run does with it is in sync/run.py.
+A worker keeps the lease by renewing it. A dead worker loses it when it runs out.
+What a run does with it is in sync/run.py.
 """
 
 from datetime import timedelta

@@ -31,7 +31,8 @@ from app.secrets import KeyRing, Secret, SecretError
 from app.wording.zone_names import all_zones
 
 _SHOWN = ("base_url", "username", "company", "profile", "timezone", "overrides")
-# The fields by which the server is called. A change of them ends the session, and the connection no longer counts as working.
+# The fields by which the server is called. A change of them ends the session,
+# and the connection no longer counts as working.
 _SIGNS_IN = ("base_url", "username", "company", "profile", "overrides")
 
 
@@ -62,11 +63,11 @@ async def load(db: AsyncSession) -> Connection | None:
 async def save(
     db: AsyncSession, keys: KeyRing, actor: audit.Actor, form: ConnectionForm, *, test_comes_first: bool = False
 ) -> Connection:
-    """Saves the connection, untested. Raises Invalid naming each wrong field. With `test_comes_first` the schedule starts no run
-    of a new connection until it is known to work; a connection that was saved before keeps its state.
+    """Saves the connection, untested. Raises Invalid naming each wrong field. With `test_comes_first` the schedule
+    starts no run of a new connection until it is known to work; a connection that was saved before keeps its state.
 
-    A current run stops when the fields it works with have changed. After a change of zone the import gives punches their new
-    times, and judges them again.
+    A current run stops when the fields it works with have changed. After a change of zone the import gives punches
+    their new times, and judges them again.
     """
     values = _checked(form)
     old = await db.scalar(select(Connection).with_for_update())

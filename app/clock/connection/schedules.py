@@ -1,4 +1,5 @@
-"""One person's schedule of a week, read from the server when somebody looks. It is never stored; the import does not use it."""
+"""One person's schedule of a week, read from the server when somebody looks.
+It is never stored; the import does not use it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,8 +31,8 @@ class Week:
 
 
 async def this_week(parts: Parts, workspace: str, emp_code: str, log: Log, now: datetime) -> Week:
-    """The week that `now` is in. Asks the server, so call it while no transaction is open. Raises NotFound where this kind of
-    server has no schedules, ClockError when it fails."""
+    """The week that `now` is in. Asks the server, so call it while no transaction is open. Raises NotFound where this
+    kind of server has no schedules, ClockError when it fails."""
     async with parts.database.transaction(workspace) as db:
         found = await connection.required(db)
     profile, zone = connection.profile_of(found), ZoneInfo(found.timezone)

@@ -1,7 +1,8 @@
-"""Keeps the session with the remote server for all workers, and for all workspaces that use the same account: one sign-in at a time.
+"""Keeps the session with the remote server for all workers, and for all workspaces that use the same account:
+one sign-in at a time.
 
-Counts refused credentials and locks the connection, for each workspace by itself: nothing that a workspace sees may depend on another.
-Makes no call: remote/client.py signs in and renews.
+Counts refused credentials and locks the connection, for each workspace by itself: nothing that a workspace sees may
+depend on another. Makes no call: remote/client.py signs in and renews.
 """
 
 import asyncio
@@ -55,8 +56,8 @@ def locked_sentence(until: datetime | None, zone: str) -> str:
 
 
 def accounts_of(keys: KeyRing, base_url: str, credentials: Credentials) -> tuple[bytes, ...]:
-    """The hashes of the account, one for each key. The first key's hash is used, and rows under an earlier key's are still found.
-    Only a caller who knows the password gets the same hashes."""
+    """The hashes of the account, one for each key. The first key's hash is used, and rows under an earlier key's are
+    still found. Only a caller who knows the password gets the same hashes."""
     password = credentials.password.reveal()
     three = json.dumps([base_url, credentials.company, credentials.username, password]).encode()
     return tuple(hmac.digest(key, three, "sha256") for key in keys.derive_each("clock account"))

@@ -26,8 +26,8 @@ CHECK = "check"
 
 @dataclass(frozen=True, slots=True)
 class WalkPosition:
-    """Where a walk stands. `page` is the last one written, `received` counts rows of this walk, repeats included. `total` is the
-    most that the server counted since page 1 was asked for."""
+    """Where a walk stands. `page` is the last one written, `received` counts rows of this walk, repeats included.
+    `total` is the most that the server counted since page 1 was asked for."""
 
     page: int = 0
     received: int = 0
@@ -107,7 +107,8 @@ async def start_over(db: AsyncSession) -> None:
 
 
 def known_spans(rows: Sequence[Cursor], zone: ZoneInfo) -> list[DaySpan]:
-    """The days that are read completely: of each backfill as far as it got, and of the live window until its last walk."""
+    """The days that are read completely: of each backfill as far as it got,
+    and of the live window until its last walk."""
     spans = [
         DaySpan(row.starts_on, row.done_until)
         for row in rows
@@ -135,8 +136,8 @@ def live_reach(live: Cursor | None, first: date, zone: ZoneInfo) -> tuple[date, 
 
 
 async def unread_spans(db: AsyncSession, settings: ClockSettings, zone: ZoneInfo, now: datetime) -> Sequence[TimeSpan]:
-    """UTC spans of history that was not reached yet, and of stretches that were begun and are not complete: the import judges nothing
-    that follows one of them within 48 h."""
+    """UTC spans of history that was not reached yet, and of stretches that were begun and are not complete: the import
+    judges nothing that follows one of them within 48 h."""
     rows = await read_all(db)
     today = now.astimezone(zone).date()
     horizon = settings.horizon(today)
@@ -147,8 +148,9 @@ async def unread_spans(db: AsyncSession, settings: ClockSettings, zone: ZoneInfo
 
 
 def _open(rows: Sequence[Cursor], horizon: date, zone: ZoneInfo, now: datetime) -> Iterator[TimeSpan]:
-    """What a check found to differ, and what came since the last complete walk over the recent days while this one has not ended.
-    A backfill's rest is a gap already; the row that remembers the nightly check itself is no stretch of days."""
+    """What a check found to differ, and what came since the last complete walk over the recent days while this one has
+    not ended. A backfill's rest is a gap already; the row that remembers the nightly check itself is no stretch
+    of days."""
     for row in rows:
         if row.state == "open" and row.kind in ("live", "check") and row.window != CHECK:
             end = midnight(row.ends_on + DAY, zone) if row.ends_on else now + AHEAD

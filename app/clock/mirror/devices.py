@@ -72,8 +72,8 @@ async def set_remarks(db: AsyncSession, actor: Actor, serial: str, remarks: str 
 
 
 async def judged_again(db: AsyncSession, serials: Sequence[str], **change: str | None) -> int:
-    """How many punches would be judged again if these terminals got the given `direction` or `kind`; MOST_COUNTED at most. A
-    terminal for which nothing changes does not count. Raises Invalid for an unknown word."""
+    """How many punches would be judged again if these terminals got the given `direction` or `kind`; MOST_COUNTED at
+    most. A terminal for which nothing changes does not count. Raises Invalid for an unknown word."""
     for name, value in change.items():
         words = DIRECTIONS if name == "direction" else KINDS
         if value is not None and value not in words:

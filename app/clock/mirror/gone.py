@@ -1,7 +1,8 @@
 """Punches that the server no longer has: which stored punches a complete walk did not bring, and what follows.
 
-A few are marked. When a mass of them is missing, a person is asked, as with people who disappear from a list, and nothing is
-marked before the answer. A punch that comes again loses its mark where pages are written (mirror/punch_rows.py).
+A few are marked. When a mass of them is missing, a person is asked, as with people who disappear from a list, and
+nothing is marked before the answer. A punch that comes again loses its mark where pages are written
+(mirror/punch_rows.py).
 """
 
 from collections import Counter
@@ -92,8 +93,8 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class DaysRead:
-    """Days from `first` to before `until` (None: open) that were read completely, under one generation of ids. `came` says whether
-    a row of the server was among what came, `listed` how many there were."""
+    """Days from `first` to before `until` (None: open) that were read completely, under one generation of ids. `came`
+    says whether a row of the server was among what came, `listed` how many there were."""
 
     generation: int
     first: date
@@ -103,10 +104,11 @@ class DaysRead:
 
 
 def judge(ours: Collection[Ours], came: Callable[[str], bool], listed: int, kept: Collection[int]) -> Judged:
-    """What is missing of `ours`, day by day. `listed` is how many rows came in all, `kept` the questions that a person refused.
+    """What is missing of `ours`, day by day. `listed` is how many rows came in all,
+    `kept` the questions that a person refused.
 
-    A day is doubted when more than ten of its punches and more than a fifth would go. Everything is doubted when the same holds
-    for all that was read, or when nothing came at all (as for people: mirror/missing_rows.py).
+    A day is doubted when more than ten of its punches and more than a fifth would go. Everything is doubted when the
+    same holds for all that was read, or when nothing came at all (as for people: mirror/missing_rows.py).
     """
     missing = [one for one in ours if one.question not in kept and not came(one.remote_id)]
     if not is_believable(len(ours), len(missing), listed):

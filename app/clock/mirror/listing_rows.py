@@ -1,6 +1,7 @@
 """Writes a page of a complete listing: organisation, terminals, people; and marks who is missing once it is complete.
 
-Rows are keyed by code or serial, so that remarks and bindings survive new remote ids. Punches are in mirror/punch_rows.py.
+Rows are keyed by code or serial, so that remarks and bindings survive new remote ids.
+Punches are in mirror/punch_rows.py.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +24,8 @@ Known = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """One mirrored table: its key and its columns with their SQL types, and how a row becomes a record. `dated` maps columns to
-    those that keep when they last changed."""
+    """One mirrored table: its key and its columns with their SQL types, and how a row becomes a record. `dated` maps
+    columns to those that keep when they last changed."""
 
     table: str
     key: str

@@ -23,7 +23,8 @@ EXAMPLES = 20
 
 
 def is_believable(known: int, missing: int, listed: int) -> bool:
-    """False when the list is empty although rows were known, and when more than 10 rows and more than 20 % would go at once."""
+    """False when the list is empty although rows were known, and when more than 10 rows and more than 20 % would go
+    at once."""
     if missing and not listed:
         return False
     return missing <= MANY or missing <= SHARE * known

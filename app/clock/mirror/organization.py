@@ -1,4 +1,5 @@
-"""Departments, positions, areas and locations as the trees that they form, and the remarks that operators write on them.
+"""Departments, positions, areas and locations as the trees that they form,
+and the remarks that operators write on them.
 
 What a sync writes is in mirror/listing_rows.py. A unit whose parent is unknown, and one that is its own ancestor,
 stands at the top.
@@ -47,8 +48,8 @@ DEEPEST = 30
 
 
 def units(kind: str) -> Subquery:
-    """The units of a kind as a subquery: id, code, name, parent_code, remarks, absent_since, depth (0 at the top) and path,
-    whose order puts every unit behind its parent, siblings by name."""
+    """The units of a kind as a subquery: id, code, name, parent_code, remarks, absent_since, depth (0 at the top) and
+    path, whose order puts every unit behind its parent, siblings by name."""
     unit = UNITS[kind]
     parent = aliased(unit)
     place = func.lower(unit.name) + literal("\x01") + unit.code
@@ -65,8 +66,9 @@ def units(kind: str) -> Subquery:
 
 
 def listed(kind: str, tree: Subquery) -> Select[Any]:
-    """The rows of `units` with the `parent_name` (None at the top and where the parent is unknown) and head counts: `people` of
-    the unit itself, `people_below` with all under it, and the `terminals` of an area. People who left the server's list don't count."""
+    """The rows of `units` with the `parent_name` (None at the top and where the parent is unknown) and head counts:
+    `people` of the unit itself, `people_below` with all under it, and the `terminals` of an area.
+    People who left the server's list don't count."""
     beside = {
         "parent_name": _parent_name(kind, tree),
         "people": _people(kind, tree),

@@ -1,4 +1,5 @@
-"""What the server changed of punches that are known: told apart from a restored database, kept as history, and judged again.
+"""What the server changed of punches that are known: told apart from a restored database, kept as history,
+and judged again.
 
 All of it is SQL over a page in the temporary table of mirror/punch_rows.py, in the transaction that writes the page.
 """
@@ -58,8 +59,9 @@ _MARK_NEAR = text(
     ), {marks.NEAR_PLACES}
     """
 )
-# Another time or code makes it a new tap, which remembers the record that it leaves; another person alone is a re-binding,
-# which a punch without a record begins as if it had just come (docs/rules.md, "When a punch is judged again").
+# Another time or code makes it a new tap, which remembers the record that it leaves; another person alone is a
+# re-binding, which a punch without a record begins as if it had just come (docs/rules.md,
+# "When a punch is judged again").
 _NEW_TAP = f"({_OTHER_TIME} OR t.punch_code IS DISTINCT FROM i.punch_code)"
 _LEAVES = f"({_NEW_TAP} AND t.host_attendance_id IS NOT NULL)"
 _ANOTHER_OUTCOME = f"({_NEW_TAP} OR t.gone_at_utc IS NOT NULL OR (t.host_attendance_id IS NULL AND {_OTHER_PERSON}))"
@@ -81,7 +83,8 @@ CHANGES = f"""
 
 
 class RestoredError(Exception):
-    """Known ids mean other punches now: the server's database was restored, and its ids began again (docs/clock-servers.md, "Edits and deletions")."""
+    """Known ids mean other punches now: the server's database was restored, and its ids began again
+    (docs/clock-servers.md, "Edits and deletions")."""
 
     def __init__(self, remote_id: str) -> None:
         super().__init__(remote_id)

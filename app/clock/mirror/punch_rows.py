@@ -1,4 +1,5 @@
-"""Writes a page of punches: COPY into a temporary table, then one statement for each thing that may be true of its rows.
+"""Writes a page of punches: COPY into a temporary table, then one statement for each thing that may be true
+of its rows.
 
 The walk decides what a page is and when it is written. The caller's transaction also moves the cursor.
 """
@@ -127,7 +128,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Mirrored:
-    """What became of a page, and the ids of rows that were not written because they mean another punch than the known one."""
+    """What became of a page, and the ids of rows that were not written because they mean another punch
+    than the known one."""
 
     counts: Counts = field(default_factory=Counts)
     others: Sequence[str] = ()
@@ -162,8 +164,8 @@ async def write_punches(db: AsyncSession, target: Target, punches: Sequence[Pars
 async def _bring_up_to_date(
     db: AsyncSession, page: dict[str, Any], known: int
 ) -> tuple[list[date], list[date], list[str]]:
-    """Updates rows that were there already and differ now; rows that were just made equal what came. Returns the days on which
-    the written rows were, the days on which they are now, and the ids of the rows that were not written."""
+    """Updates rows that were there already and differ now; rows that were just made equal what came. Returns the days
+    on which the written rows were, the days on which they are now, and the ids of the rows that were not written."""
     left, reached, edited, others, missed = (await db.execute(_COMPARE, page)).one()
     if missed:
         await db.execute(_FOUND_AGAIN, page)

@@ -1,9 +1,10 @@
-"""What a change of the connection's zone does to mirrored punches. The request leaves one row (connection/saved.py); the import
-rewrites the punches slice by slice, the newest days first, and judges nothing before the last one has its new times.
+"""What a change of the connection's zone does to mirrored punches. The request leaves one row (connection/saved.py);
+the import rewrites the punches slice by slice, the newest days first,
+and judges nothing before the last one has its new times.
 
-A server in the building sends local times: they stay, and their instants are computed again. The cloud sends what clocks in
-the zone we name show: the instants stay, and the local times follow. Offsets come from the same time-zone data that reads
-rows; the database has its own, and the two need not be of one year.
+A server in the building sends local times: they stay, and their instants are computed again. The cloud sends what
+clocks in the zone we name show: the instants stay, and the local times follow. Offsets come from the same time-zone
+data that reads rows; the database has its own, and the two need not be of one year.
 
 Each punch has the number of the zone that its times are by (`zone_generation`). So each is rewritten once, either by a
 slice or by a sync that reads it from the server meanwhile. A punch that missed two changes gets both, in their order.
@@ -45,8 +46,8 @@ _REACH = text(
     FROM clock_transactions WHERE {_THESE}
     """
 )
-# A page of punches in the temporary table of punch_rows.py: those that are known; and where the server's ids began again, all of these
-# people around these days, who are known by their instants.
+# A page of punches in the temporary table of punch_rows.py: those that are known; and where the server's ids began
+# again, all of these people around these days, who are known by their instants.
 _KNOWN_ON_PAGE = text(
     f"""
     SELECT array_agg(t.id) FROM incoming_punches i
@@ -97,7 +98,8 @@ _KEEP_INSTANTS = text(
 
 
 async def begin(db: AsyncSession, old: str, zone: str, kept: Kept) -> None:
-    """Notes that the connection has another zone. Costs the same however many punches there are; asks for the import."""
+    """Notes that the connection has another zone.
+    Costs the same however many punches there are; asks for the import."""
     following = update(Connection).values(zone_generation=Connection.zone_generation + 1)
     generation = await db.scalar(following.returning(Connection.zone_generation))
     values = {"generation": generation, "old_zone": old, "zone": zone, "kept": kept}
@@ -128,8 +130,8 @@ async def rewrite_slice(db: AsyncSession) -> bool:
 
 
 async def rewrite_page(db: AsyncSession, generation: int) -> None:
-    """Called before a page of punches is compared with the stored ones: gives those of the page that a current change has not
-    reached their new times. `generation` is that of the server's ids."""
+    """Called before a page of punches is compared with the stored ones: gives those of the page that a current change
+    has not reached their new times. `generation` is that of the server's ids."""
     under_way = await _under_way(db)
     if not under_way:
         return

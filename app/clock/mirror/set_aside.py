@@ -1,7 +1,7 @@
 """Rows that could not be read: how many are missing from the mirror for that reason, and which run says why.
 
-Each window of punches remembers how many of its rows were set aside, until it is read again. The rows themselves are stored by
-sync/run_state.py and shown by the run's page.
+Each window of punches remembers how many of its rows were set aside, until it is read again. The rows themselves are
+stored by sync/run_state.py and shown by the run's page.
 """
 
 from collections.abc import Iterable

@@ -1,5 +1,5 @@
-"""Windows of punches that stay incomplete: the server counts more than it gives. Notes in how many runs the same number was
-missing; after three of them a person may accept the window as read.
+"""Windows of punches that stay incomplete: the server counts more than it gives. Notes in how many runs the same number
+was missing; after three of them a person may accept the window as read.
 
 The figures lie in the window's cursor. punch_sync.py reads the windows, sync/count_check.py asks what was accepted.
 """
@@ -27,7 +27,8 @@ _KEY = "short"
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """`came` of `total` punches, the same number missing in `runs` runs, the last of them `run_id` on the local day `noted_on`."""
+    """`came` of `total` punches, the same number missing in `runs` runs,
+    the last of them `run_id` on the local day `noted_on`."""
 
     came: int
     total: int
@@ -89,8 +90,8 @@ def forgiven(cursor: Cursor | None) -> int:
 
 
 def explains(rows: Iterable[Cursor], span: DaySpan, difference: int) -> bool:
-    """True when the difference of the server's count in `span` comes from what was accepted: exactly that many for the very days
-    that were accepted, at most that many for days that only touch them. Pure."""
+    """True when the difference of the server's count in `span` comes from what was accepted: exactly that many for the
+    very days that were accepted, at most that many for days that only touch them. Pure."""
     accepted = [(_days(row), forgiven(row)) for row in rows if forgiven(row)]
     for days, missing in accepted:
         if days == span:
@@ -105,7 +106,8 @@ def _days(row: Cursor) -> DaySpan:
 
 
 async def accept(db: AsyncSession, actor: audit.Actor, windows: Sequence[str], now: datetime) -> None:
-    """Counts the windows as read. Raises NotFound, and Conflict where the figures have changed since they were shown."""
+    """Counts the windows as read. Raises NotFound, and Conflict where the figures have changed
+    since they were shown."""
     for window in windows:
         row = await _locked(db, window)
         short = Shortfall.of(row)

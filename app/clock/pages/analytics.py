@@ -1,5 +1,5 @@
-"""`/clock_analytics`: punches of a range of local days by code, hour of the week, terminal and department; how many became
-records, and how late they arrived."""
+"""`/clock_analytics`: punches of a range of local days by code, hour of the week, terminal and department; how many
+became records, and how late they arrived."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -46,8 +46,8 @@ MOST_LATE_DAYS = 31
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What the drawings are made from: the shown days (as figures/status.py gives them), figures of the days before, and why these
-    are not known in full, or ""."""
+    """What the drawings are made from: the shown days (as figures/status.py gives them), figures of the days before,
+    and why these are not known in full, or ""."""
 
     days: Sequence[Mapping[str, Any]]
     before: Mapping[date, DayFigures]
@@ -63,7 +63,8 @@ class Drawn:
 
     @property
     def punches_since(self) -> date | None:
-        """Since when punches themselves are counted for a comparison; None when they are not, or not all are stored any longer."""
+        """Since when punches themselves are counted for a comparison;
+        None when they are not, or not all are stored any longer."""
         if not self.earlier or self.pair.length > MOST_LATE_DAYS or any(one.frozen for one in self.before.values()):
             return None
         return self.pair.earlier[0] if self.pair.earlier else None

@@ -1,4 +1,5 @@
-"""The form of the connection and its test with live steps: shared by Settings and the first set-up, which are routes of their own."""
+"""The form of the connection and its test with live steps: shared by Settings and the first set-up,
+which are routes of their own."""
 
 import hmac
 import time
@@ -84,7 +85,8 @@ def _stored(found: Connection | None) -> dict[str, Any]:
 
 
 async def save(ctx: Context, form: Bound) -> bool:
-    """Saves what was posted; False leaves the errors at the fields. What moves punches is asked about first, with the number."""
+    """Saves what was posted; False leaves the errors at the fields.
+    What moves punches is asked about first, with the number."""
     if not form.ok:
         return False
     try:
@@ -183,7 +185,8 @@ def _state(step: TestStep | None) -> str:
 
 
 def ticket(ctx: Context) -> str:
-    """Proves that the live test was begun by a form of this session, not by a link somewhere; good for twenty seconds."""
+    """Proves that the live test was begun by a form of this session, not by a link somewhere;
+    good for twenty seconds."""
     until = str(int(time.time()) + TICKET_S)
     return f"{until}.{_signature(ctx, until)}"
 

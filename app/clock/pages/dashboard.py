@@ -131,7 +131,8 @@ def next_tile(
     *,
     awaits_test: bool = False,
 ) -> NextTile:
-    """What happens next: the run under way, nothing while the connection rests, the next planned run, or a start by hand."""
+    """What happens next: the run under way, nothing while the connection rests, the next planned run,
+    or a start by hand."""
     if current is not None:
         return NextTile("Now")
     if state in ("paused", "locked"):

@@ -51,7 +51,8 @@ NOTHING_YET = Empty(
 
 @dataclass(frozen=True, slots=True)
 class BulkAct:
-    """What is set on many terminals: `direction` or `kind`, to `value`; None leaves it to the settings or the server."""
+    """What is set on many terminals: `direction` or `kind`, to `value`;
+    None leaves it to the settings or the server."""
 
     what: str
     value: str | None

@@ -1,4 +1,5 @@
-"""`/clock_employees/ID`: one mirrored person: how the binding was decided, what can be done to it, and this week's schedule."""
+"""`/clock_employees/ID`: one mirrored person: how the binding was decided, what can be done to it,
+and this week's schedule."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -61,7 +62,8 @@ async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
 
 @post("/clock_employees/{employee_id:int}/bind", guards=[ACT], status_code=200)
 async def bind(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
-    """Binds at once where that touches nothing else; what a re-binding does is said, with its numbers, and asked about first."""
+    """Binds at once where that touches nothing else; what a re-binding does is said, with its numbers,
+    and asked about first."""
     row = await binding_queries.person(ctx.db, employee_id)
     form = HOST.read(await ctx.form())
     if not form.ok:

@@ -188,7 +188,8 @@ SPEC = ListSpec(
 
 
 def base(query: Query) -> Select[Any]:
-    """Absent people are left out unless the address asks for them, for states (a state's link shows all it counts) or a code."""
+    """Absent people are left out unless the address asks for them,
+    for states (a state's link shows all it counts) or a code."""
     asks = any(str(query.get(name) or "").strip() for name in ("absent", "state", "code"))
     return BASE if asks else BASE.where(LISTED)
 
@@ -204,8 +205,8 @@ def is_off_on_server(row: Any) -> bool:
 
 
 class EmployeeListFrame:
-    """What surrounds the list, read at once: the spec with its choices, the zone of its times, who is left out, and the act
-    on records that is under way."""
+    """What surrounds the list, read at once: the spec with its choices, the zone of its times, who is left out, and the
+    act on records that is under way."""
 
     def __init__(self, spec: ListSpec, row: Any) -> None:
         departments: Mapping[str, str] = row.departments or {}

@@ -1,4 +1,5 @@
-"""`/clock_employees`: the list of mirrored people, bulk acts on it, and whom a code can be bound to. One person: employee.py."""
+"""`/clock_employees`: the list of mirrored people, bulk acts on it, and whom a code can be bound to.
+One person: employee.py."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -250,7 +251,8 @@ async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
 
 
 async def _accepted(ctx: Context, ids: Sequence[int]) -> list[str]:
-    """How many are accepted, which stay, and how many punches are judged then. Raises Conflict where all of them stay."""
+    """How many are accepted, which stay, and how many punches are judged then.
+    Raises Conflict where all of them stay."""
     accepting = await bindings.foretell_accepting(ctx.db, ids)
     left = list(map(str, accepting.left))
     if not accepting.taken:
@@ -276,7 +278,8 @@ async def _added(ctx: Context, ids: Sequence[int]) -> list[str]:
 
 @get("/clock_employees/hosts", guards=[ACT])
 async def hosts(ctx: NamedDependency[Context]) -> Response[str]:
-    """Host employees as the search-as-you-type field shows them; `#12` is the value, so that no ID number is taken for an id."""
+    """Host employees as the search-as-you-type field shows them;
+    `#12` is the value, so that no ID number is taken for an id."""
     asked = str(ctx.request.query_params.get("q", ""))[:LONGEST_FILTER].replace("\x00", "")
     found = await binding_queries.hosts_like(ctx.db, asked)
     items = [{"value": f"#{row.id}", "label": row.name, "hint": host_hint(row)} for row in found]

@@ -47,7 +47,8 @@ async def show(ctx: NamedDependency[Context], log_id: FromPath[int]) -> Response
 
 
 async def load(ctx: Context, spec: ListSpec) -> tuple[ListPage, Any]:
-    """One page, and count, median, 95th and 99th percentile and maximum of the filtered calls' durations in milliseconds."""
+    """One page, and count, median, 95th and 99th percentile and maximum of the filtered calls' durations
+    in milliseconds."""
     wanted = lists.asked(spec, ctx.request.query_params)
     narrowed = lists.condition(spec, wanted)
     # One more than is measured tells that there are more.

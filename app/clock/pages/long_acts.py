@@ -1,4 +1,5 @@
-"""`/clock_employees/acts/ID` and `/clock_transactions/acts/ID`: how far an act on many records or punches is, and what it left.
+"""`/clock_employees/acts/ID` and `/clock_transactions/acts/ID`:
+how far an act on many records or punches is, and what it left.
 
 What is asked before such an act: undo.py and punch_acts.py.
 """

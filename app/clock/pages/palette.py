@@ -1,5 +1,5 @@
-"""What the clock offers to the host's pages: codes and terminals for the palette, the codes of a person, the punches behind a record,
-and what the audit calls codes, and which punches and runs are still there."""
+"""What the clock offers to the host's pages: codes and terminals for the palette, the codes of a person, the punches
+behind a record, and what the audit calls codes, and which punches and runs are still there."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
-"""Bulk acts on punches: what they do and say, and how a job carries them out over a whole filter. *Use the punches* over fewer: what is
-asked, and where it leads; what became of it: long_acts.py."""
+"""Bulk acts on punches: what they do and say, and how a job carries them out over a whole filter. *Use the punches*
+over fewer: what is asked, and where it leads; what became of it: long_acts.py."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """A small drawing beside each import rule: what it does with a few punches, at the value that holds. Pure.
 
-Punches and records look as on the line of *Why?* (review/timeline.py). Lengths are chosen to be readable; no drawing is to scale.
+Punches and records look as on the line of *Why?* (review/timeline.py).
+Lengths are chosen to be readable; no drawing is to scale.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-"""The fields of the module settings, by section, with what each one does. Bounds and reading are app.clock.settings', the drawings
-beside the import rules rule_drawings'."""
+"""The fields of the module settings, by section, with what each one does. Bounds and reading are app.clock.settings',
+the drawings beside the import rules rule_drawings'."""
 
 from dataclasses import dataclass
 from typing import Any

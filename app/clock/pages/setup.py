@@ -1,4 +1,5 @@
-"""`/clock_settings/setup`: connect, test, first sync, people. And what the clock's pages show while there is no connection."""
+"""`/clock_settings/setup`: connect, test, first sync, people.
+And what the clock's pages show while there is no connection."""
 
 from datetime import UTC, datetime
 from typing import Any

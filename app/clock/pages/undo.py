@@ -75,8 +75,8 @@ def signature(undoable: Undoable) -> str:
 
 
 def offer(undoable: Undoable, host: str | None = None) -> dict[str, Any]:
-    """What can be done with the records, as the radios `choices`, and why something can't be done. `host` is the employee to whom
-    the code is bound next; without one no record is moved."""
+    """What can be done with the records, as the radios `choices`, and why something can't be done. `host` is the
+    employee to whom the code is bound next; without one no record is moved."""
     if not undoable:
         return {"choices": [], "cannot": ""}
     judged = f"judged again as {host}'s" if host else "“Not bound”"

@@ -17,8 +17,8 @@ Breaks = tuple[tuple[datetime, datetime], ...]
 
 
 class TapRole(StrEnum):
-    """What a tap means for pairing (docs/rules.md, "Direction and role"). `rank` orders equal instants; it also names the row
-    of the pairing table, so that the overtime lane follows the rows of IN and OUT."""
+    """What a tap means for pairing (docs/rules.md, "Direction and role"). `rank` orders equal instants; it also names
+    the row of the pairing table, so that the overtime lane follows the rows of IN and OUT."""
 
     rank: int
 
@@ -59,14 +59,15 @@ UNPAIRED = frozenset(
 class PairingPunch:
     """One mirrored row, with what the import remembers of it.
 
-    `at` is an aware UTC instant. `direction` and `is_access` are its terminal's, as they are now; `says_access` is true where
-    the server said of this punch alone that it does not count for attendance, and then `is_access` is too. `outcome` is None
-    until the punch was judged (and again when its code comes to another employee while it has no record). `record_id` is
-    `host_attendance_id`. `imported_role` is the role it was imported with; without a standing record it remembers that the
-    punch's record was deleted. `retry`: a person asked for it again, and no judging has answered yet; `lifted`: an answered
-    Retry says that the deleted record may be made again. `covered_by`: the record made by hand that held it. `edited_record`
-    is the record that the punch left when it was edited on the server, `edited_from` the instant it had there. `gone`: the
-    server no longer has the punch. `repeats` is the punch that a fold repeats; None also where an older release judged it.
+    `at` is an aware UTC instant. `direction` and `is_access` are its terminal's, as they are now; `says_access` is true
+    where the server said of this punch alone that it does not count for attendance, and then `is_access` is too.
+    `outcome` is None until the punch was judged (and again when its code comes to another employee while it has no
+    record). `record_id` is `host_attendance_id`. `imported_role` is the role it was imported with; without a standing
+    record it remembers that the punch's record was deleted. `retry`: a person asked for it again, and no judging has
+    answered yet; `lifted`: an answered Retry says that the deleted record may be made again. `covered_by`: the record
+    made by hand that held it. `edited_record` is the record that the punch left when it was edited on the server,
+    `edited_from` the instant it had there. `gone`: the server no longer has the punch. `repeats` is the punch that a
+    fold repeats; None also where an older release judged it.
     """
 
     id: int
@@ -105,7 +106,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An attendance record of the host. `written` is None when the import never wrote it. Instants are UTC, `workday` local."""
+    """An attendance record of the host. `written` is None when the import never wrote it.
+    Instants are UTC, `workday` local."""
 
     id: int
     employee_id: int
@@ -202,13 +204,13 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is judged together: the punches of all codes of one host employee, or those of one code without one, and everything
-    that decides about them.
+    """What is judged together: the punches of all codes of one host employee, or those of one code without one, and
+    everything that decides about them.
 
-    `records`: those the punches belong to, of any owner and deleted or not, and every record of the employee that touches
-    these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `elsewhere`: punches of these
-    records whose codes are not this employee's now. `within`: the part that gets verdicts, from widening.py; the rest is
-    context.
+    `records`: those the punches belong to, of any owner and deleted or not, and every record of the employee that
+    touches these hours. `unread`: windows not read completely; nothing within 48 h after one is judged. `elsewhere`:
+    punches of these records whose codes are not this employee's now. `within`: the part that gets verdicts, from
+    widening.py; the rest is context.
     """
 
     who: Who
@@ -246,7 +248,8 @@ def remote_order(remote_id: str) -> tuple[bool, int, str, str]:
 
 
 def is_unread(at: datetime, unread: Iterable[TimeSpan], reach: timedelta) -> bool:
-    """True when the `reach` before an instant, or the instant itself, lies in a window that was not yet read completely."""
+    """True when the `reach` before an instant, or the instant itself,
+    lies in a window that was not yet read completely."""
     return any(window.start <= at and window.end > at - reach for window in unread)
 
 
@@ -261,7 +264,8 @@ def left_behind(punch: PairingPunch, known: Mapping[int, Record]) -> Record | No
 def remembers_deletion(punch: PairingPunch, known: Mapping[int, Record]) -> bool:
     """True when the record that this punch was imported into was deleted.
 
-    A punch whose record was deleted keeps `imported_role` when it loses `record_id`: nothing else leaves one without the other.
+    A punch whose record was deleted keeps `imported_role` when it loses `record_id`:
+    nothing else leaves one without the other.
     """
     if punch.record_id is not None:
         return known[punch.record_id].deleted

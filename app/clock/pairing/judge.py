@@ -40,8 +40,8 @@ _ACCESS_PUNCH = Reason(Rule.ACCESS_PUNCH)
 
 
 def judge(case: Case) -> Judgement:
-    """A verdict for each punch `within`, and the records to write. Raises KeyError when the case lacks a record that a punch of
-    it belongs to."""
+    """A verdict for each punch `within`, and the records to write. Raises KeyError when the case lacks a record that a
+    punch of it belongs to."""
     who, now, within = case.who, case.now, case.within
     judgement = Judgement(who, case.rules, now)
     known = {record.id: record for record in case.records}
@@ -69,15 +69,15 @@ def judge(case: Case) -> Judgement:
 
 
 def released(punch: PairingPunch) -> PairingPunch:
-    """A fold that an arrival turned into a tap again. Like any new tap it goes through lines 1-5, with the role of now. It leaves
-    its record."""
+    """A fold that an arrival turned into a tap again. Like any new tap it goes through lines 1-5, with the role of now.
+    It leaves its record."""
     role = punch.imported_role if punch.record_id is None else None
     return replace(punch, outcome=None, record_id=None, imported_role=role, repeats=None)
 
 
 def find_lanes(case: Case, known: Mapping[int, Record], lone: Container[int] = ()) -> tuple[list[Tap], list[Tap]]:
-    """The taps of both lanes in time order, as `judge` pairs them: regular, overtime. `known`: the case's records by id; `lone`:
-    the ids of `lone_folds`."""
+    """The taps of both lanes in time order, as `judge` pairs them: regular, overtime. `known`: the case's records by
+    id; `lone`: the ids of `lone_folds`."""
     punches, _ = part_gone(case.punches, known)
     taps = []
     for punch in punches:
@@ -91,7 +91,8 @@ def find_lanes(case: Case, known: Mapping[int, Record], lone: Container[int] = (
 def part_gone(
     punches: Iterable[PairingPunch], known: Mapping[int, Record]
 ) -> tuple[list[PairingPunch], list[PairingPunch]]:
-    """Punches that count, and those that do not: the server no longer has them, and they belong to no record that counts."""
+    """Punches that count, and those that do not: the server no longer has them,
+    and they belong to no record that counts."""
     there: list[PairingPunch] = []
     gone: list[PairingPunch] = []
     for punch in punches:
@@ -122,7 +123,8 @@ def _role(punch: PairingPunch, *, held: bool) -> TapRole | None:
 
 
 def obstacles(punch: PairingPunch, who: PairingEmployee | Unbound, now: datetime) -> Iterator[Outcome]:
-    """Lines 1-5 of the order of decisions, as far as they stop the punch; none when it is a tap. Each is one of UNPAIRED."""
+    """Lines 1-5 of the order of decisions, as far as they stop the punch; none when it is a tap.
+    Each is one of UNPAIRED."""
     if punch.at > now and punch.at - now > AHEAD:
         yield Outcome.FUTURE_TIMESTAMP
     if punch.is_access:
@@ -189,8 +191,8 @@ def _stands_alone(
 
 
 def in_time_order(taps: list[Tap]) -> list[Tap]:
-    """By instant; equal instants by role, then remote id. For one server this order is complete. Other ties are ordered by text,
-    so that the order of arrival never decides."""
+    """By instant; equal instants by role, then remote id. For one server this order is complete. Other ties are ordered
+    by text, so that the order of arrival never decides."""
     taps.sort(key=_AT)
     before = taps[0].at if taps else None
     for tap in taps[1:]:
@@ -232,7 +234,8 @@ def _shifts(taps: list[Tap], rules: Rules) -> list[Shift]:
 
 
 def _in_order_of_judging(shifts: list[Shift]) -> None:
-    """By clock-in, regular before overtime, then remote id. Lanes come in time order, so most often nothing is to be done."""
+    """By clock-in, regular before overtime, then remote id.
+    Lanes come in time order, so most often nothing is to be done."""
     if any(later.first.at <= shift.first.at for shift, later in pairwise(shifts)):
         shifts.sort(
             key=lambda shift: (

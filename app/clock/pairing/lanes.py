@@ -27,8 +27,9 @@ def _walk(taps: list[Tap], kind: RecordKind, rules: Rules, settled: frozenset[in
 
 
 def _folded_without_arrivals(taps: list[Tap], kind: RecordKind, rules: Rules) -> frozenset[int]:
-    """The punches that would repeat the first tap of their run, if no tap had arrived. One of them that is not a fold now was un-folded
-    by a tap; any other lost fold was un-folded by a setting, or by a tap that left (docs/rules.md, "Runs and folds")."""
+    """The punches that would repeat the first tap of their run, if no tap had arrived. One of them that is not a fold
+    now was un-folded by a tap; any other lost fold was un-folded by a setting, or by a tap that left (docs/rules.md,
+    "Runs and folds")."""
     if not any(tap.was_fold for tap in taps) or not any(tap.fresh for tap in taps):
         return frozenset()
     before = [tap for tap in taps if not tap.fresh]
@@ -41,7 +42,8 @@ def _folded_without_arrivals(taps: list[Tap], kind: RecordKind, rules: Rules) ->
 
 
 class _Lane:
-    """The state of one walk over a lane: the open shift, the shift that an OUT closed last, and the first tap of each role's run."""
+    """The state of one walk over a lane: the open shift, the shift that an OUT closed last,
+    and the first tap of each role's run."""
 
     def __init__(self, taps: list[Tap], kind: RecordKind, rules: Rules, settled: frozenset[int]) -> None:
         self.taps = taps
@@ -164,7 +166,8 @@ class _Lane:
     def _any(self, tap: Tap) -> bool:
         shift = self.open
         if shift is None:
-            # An orphan OUT counts as the OUT that closed its own shift. Otherwise it would turn the tap after it into a clock-in.
+            # An orphan OUT counts as the OUT that closed its own shift.
+            # Otherwise it would turn the tap after it into a clock-in.
             closed = self.closed
             if closed is not None and self._soon_after_out(closed, tap.at):
                 closed.take(tap, Effect.INNER)

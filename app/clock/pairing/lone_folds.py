@@ -9,7 +9,8 @@ from app.clock.pairing.inputs import FOLDS, UNPAIRED, PairingPunch, Rules, remot
 
 
 def lone_folds(punches: Sequence[PairingPunch], elsewhere: Sequence[PairingPunch], rules: Rules) -> frozenset[int]:
-    """The ids of such folds among `punches`. `elsewhere`: punches of the same records whose codes are not this employee's now."""
+    """The ids of such folds among `punches`. `elsewhere`: punches of the same records whose codes are not this
+    employee's now."""
     folds = [punch for punch in punches if punch.record_id is not None and punch.outcome in FOLDS]
     if not folds:
         return frozenset()
@@ -37,9 +38,9 @@ def _stood(punch: PairingPunch) -> bool:
 def _is_lone(
     fold: PairingPunch, latest_first: Iterable[PairingPunch], away: AbstractSet[int], limit: timedelta
 ) -> bool:
-    """The own tap is the last one of the role before the fold. There is one exception: a tap that stayed, of the same record,
-    near enough and with no other role between, is the own tap, too. What lies between was then a fold as well, and stands for
-    itself elsewhere."""
+    """The own tap is the last one of the role before the fold. There is one exception: a tap that stayed, of the same
+    record, near enough and with no other role between, is the own tap, too. What lies between was then a fold as well,
+    and stands for itself elsewhere."""
     before = [tap for tap in latest_first if _place(tap) < _place(fold)]
     run = takewhile(lambda tap: _role(tap) == fold.imported_role and fold.at - tap.at <= limit, before)
     if any(tap.id not in away and tap.record_id == fold.record_id for tap in run):

@@ -1,6 +1,6 @@
-"""The hours that one employee's records of one kind cover, to find an overlap quickly, and the record that holds single punches. Pure.
+"""The hours that the records of one employee and kind cover, to find an overlap quickly. Pure.
 
-Which records count is shift_rules.py's rule.
+Also finds the record that holds a single punch. Which records count is shift_rules.py's rule.
 """
 
 from bisect import bisect_left, insort
@@ -61,7 +61,7 @@ class CoveredHours:
 
 
 def holder(records: Sequence[Record], instants: Collection[datetime]) -> Record | None:
-    """The first record that holds all these instants, from its clock-in to its clock-out, both included; an open record holds
-    its clock-in alone."""
+    """The first record that holds all these instants, from its clock-in to its clock-out, both included; an open record
+    holds its clock-in alone."""
     first, last = min(instants), max(instants)
     return next((one for one in records if one.clock_in <= first and last <= (one.clock_out or one.clock_in)), None)

@@ -58,10 +58,11 @@ class ShiftEnd(StrEnum):
 
 
 class Tap:
-    """A punch on its way through pairing. `held`: line 0 holds it, it belongs to a record that stands. `fresh`: it took no part
-    in pairing when it was judged last, so folding around it is decided again. `was_fold`: it was judged a fold last, and is not
-    `lone` (its own tap went away). `let_go`: an arrival un-folded it, so all is paired once more with it as a new tap. `repeats` is the tap that a
-    fold repeats; `kept` one is a fold since it was one, and still repeats the same tap."""
+    """A punch on its way through pairing. `held`: line 0 holds it, it belongs to a record that stands. `fresh`: it took
+    no part in pairing when it was judged last, so folding around it is decided again. `was_fold`: it was judged a fold
+    last, and is not `lone` (its own tap went away). `let_go`: an arrival un-folded it, so all is paired once more with
+    it as a new tap. `repeats` is the tap that a fold repeats;
+    `kept` one is a fold since it was one, and still repeats the same tap."""
 
     __slots__ = (
         "at",
@@ -97,7 +98,8 @@ class Tap:
 
 
 class Shift:
-    """What pairing found around one first tap. `taps` are its taps in time order without folds; `last_at` counts folds too."""
+    """What pairing found around one first tap. `taps` are its taps in time order without folds;
+    `last_at` counts folds too."""
 
     __slots__ = (
         "break_open",

@@ -22,8 +22,9 @@ from app.clock.pairing.verdicts import Reason, Rule, UpdateRecord, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What to write: the record that becomes the shift (and its new owner's), records to delete, and what the taps become.
-    `released` punches lose record, role and outcome, and are judged again; they may be of another employee now."""
+    """What to write: the record that becomes the shift (and its new owner's), records to delete, and what the taps
+    become. `released` punches lose record, role and outcome, and are judged again;
+    they may be of another employee now."""
 
     update: UpdateRecord
     delete: tuple[int, ...]

@@ -14,9 +14,10 @@ from app.clock.pairing.shifts import Shift
 
 
 class Rule(StrEnum):
-    """The line that decided (docs/rules.md, "Order of decisions"). Most have the name of their outcome. `arrived_late` has three
-    rules, `access_terminal`, `awaiting` and `overlaps` have two. Line 0 has its own, and so have folds and punches that are gone
-    from the server. `not_late` belongs to no outcome: it refuses *Use the punches* when the punches no longer count as late.
+    """The line that decided (docs/rules.md, "Order of decisions"). Most have the name of their outcome. `arrived_late`
+    has three rules, `access_terminal`, `awaiting` and `overlaps` have two. Line 0 has its own, and so have folds and
+    punches that are gone from the server. `not_late` belongs to no outcome:
+    it refuses *Use the punches* when the punches no longer count as late.
     """
 
     STANDS = "stands"
@@ -46,7 +47,8 @@ class Rule(StrEnum):
 
 
 class Reason:
-    """The facts of one decision, shared by the punches it was made for; sentences are made of them only when someone asks."""
+    """The facts of one decision, shared by the punches it was made for;
+    sentences are made of them only when someone asks."""
 
     __slots__ = ("records", "rule", "shift", "until", "workday")
 
@@ -126,7 +128,8 @@ class CreateRecord:
 
 @dataclass(frozen=True, slots=True)
 class UpdateRecord:
-    """What a record becomes; `employee_id` differs from the record's only when *Use the punches* moves it to its new owner."""
+    """What a record becomes; `employee_id` differs from the record's only when *Use the punches* moves it
+    to its new owner."""
 
     record_id: int
     employee_id: int
@@ -140,8 +143,8 @@ class UpdateRecord:
 
 @dataclass(slots=True)
 class Judgement:
-    """The whole answer for one employee, or for one code without one. `unjudged` punches keep what they have: a window before
-    them was not read completely."""
+    """The whole answer for one employee, or for one code without one. `unjudged` punches keep what they have: a window
+    before them was not read completely."""
 
     who: PairingEmployee | Unbound
     rules: Rules

@@ -69,8 +69,9 @@ def widen(case: Case, changed: TimeSpan, reading: TimeSpan) -> JudgingWindow:
 
 
 class _Edges:
-    """Instants at which both lanes start afresh: nothing before one is open to a tap after it, and no tap after it depends on
-    one before. Each comes with its evidence, the stretch that must not have changed since the last judging."""
+    """Instants at which both lanes start afresh: nothing before one is open to a tap after it, and no tap after it
+    depends on one before. Each comes with its evidence, the stretch that must not have changed
+    since the last judging."""
 
     def __init__(self, lanes: list[list[Tap]], reading: TimeSpan, rules: Rules) -> None:
         self.lanes = lanes
@@ -150,5 +151,6 @@ class _Edges:
 
 
 def _folded(tap: Tap) -> bool:
-    """A fold with a record stays a fold when a setting changes, so distance alone does not say that it opens a shift."""
+    """A fold with a record stays a fold when a setting changes, so distance alone does not say
+    that it opens a shift."""
     return tap.held and tap.punch.outcome in FOLDS

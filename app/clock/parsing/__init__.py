@@ -1,4 +1,5 @@
-"""Raw rows of the server to typed ones, strictly: a row is read whole or set aside with its reason. Pure; never raises."""
+"""Raw rows of the server to typed ones, strictly: a row is read whole or set aside with its reason. Pure;
+never raises."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

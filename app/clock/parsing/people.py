@@ -1,4 +1,4 @@
-"""Rows of people, terminals, organisation and schedules. Few enough that clarity comes before speed."""
+"""Rows of people, terminals, organisation and schedules. Few enough that clarity comes before speed. Pure."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -94,7 +94,8 @@ def shift_from(row: Row, times: LocalTimes) -> ParsedShift:
 
 
 def _active(row: Row) -> bool:
-    """Attendance switched off (8.x, then 9.x) or an explicit flag. `app_status` is the mobile app's and means nothing."""
+    """Attendance switched off (8.x, then 9.x) or an explicit flag.
+    `app_status` is the mobile app's and means nothing."""
     nested = row.get("attemployee")
     switches = [flag(row.get("enable_att"), "enable_att")]
     if isinstance(nested, Mapping):
@@ -121,7 +122,8 @@ def _refs(value: Any, word: str) -> tuple[Ref, ...]:
 
 
 def _ref(value: Any, word: str, field: str) -> Ref | None:
-    """A nested row, or only its id (a number, or the 32 digits of the cloud's ids). A bare name tells no row from another."""
+    """A nested row, or only its id (a number, or the 32 digits of the cloud's ids).
+    A bare name tells no row from another."""
     if value is None or value == "":
         return None
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Punch rows to punches, a page at a time. This is the hot path: a first sync reads millions."""
+"""Punch rows to punches, a page at a time. This is the hot path: a first sync reads millions. Pure."""
 
 from typing import Any
 
@@ -23,7 +23,8 @@ _SHORT = 64  # when all texts of a row together are no longer, none of them is t
 
 
 class PunchWire(msgspec.Struct, gc=False):
-    """What we keep of a punch row, with the types servers send; everything else is dropped on the way in, whatever it holds."""
+    """What we keep of a punch row, with the types servers send;
+    everything else is dropped on the way in, whatever it holds."""
 
     id: int | str
     emp_code: str | int

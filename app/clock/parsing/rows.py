@@ -1,4 +1,4 @@
-"""What a row becomes: one struct for each resource, with only what is stored or shown."""
+"""What a row becomes: one struct for each resource, with only what is stored or shown. Pure."""
 
 from datetime import date, datetime
 
@@ -8,8 +8,8 @@ import msgspec
 class ParsedPunch(msgspec.Struct, frozen=True, gc=False):
     """`punched_at_local` is naive in the connection's zone, `punched_at_utc` and `uploaded_at_utc` are aware UTC.
 
-    `code` and `verify` are the numbers as sent (None: nothing sent); `temperature` is in degrees, None when not measured.
-    `is_attendance` is False when the server says that the punch does not count for attendance, else None.
+    `code` and `verify` are the numbers as sent (None: nothing sent); `temperature` is in degrees, None when not
+    measured. `is_attendance` is False when the server says that the punch does not count for attendance, else None.
     """
 
     remote_id: str
@@ -64,7 +64,8 @@ class ParsedEmployee(msgspec.Struct, frozen=True):
 
 
 class ParsedDevice(msgspec.Struct, frozen=True):
-    """`state` is online, offline or unknown; counts are None when the server says nothing; `terminal_tz` is text as it came."""
+    """`state` is online, offline or unknown; counts are None when the server says nothing;
+    `terminal_tz` is text as it came."""
 
     remote_id: str
     sn: str

@@ -1,4 +1,4 @@
-"""Times and dates as servers write them, read strictly: local text to a local time and an instant. Knows no rows."""
+"""Times and dates as servers write them, read strictly: local text to a local time and an instant. Pure."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""Single values of a row, read strictly: what is wrong raises RowError with a reason for the operator. Knows no rows."""
+"""Single values of a row, read strictly: what is wrong raises RowError with a reason for the operator. Pure."""
 
 import re
 from typing import Any
@@ -93,8 +93,8 @@ def is_no(value: Any) -> bool:
 
 
 def time_zone(value: Any) -> str | None:
-    """A terminal's time zone as the server writes it: whole hours east of UTC, or a name. An odd value is None, and does not set
-    the row aside."""
+    """A terminal's time zone as the server writes it: whole hours east of UTC, or a name. An odd value is None, and
+    does not set the row aside."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     text = str(value).strip()
@@ -112,7 +112,8 @@ def temperature(value: float | str) -> float | None:
 
 
 def enrolled(value: Any) -> bool:
-    """True when a biometric is enrolled, from "Ver 10:1" and "-", a count, or a yes. Of a template only that much is kept."""
+    """True when a biometric is enrolled, from "Ver 10:1" and "-", a count, or a yes.
+    Of a template only that much is kept."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):

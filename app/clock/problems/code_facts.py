@@ -2,9 +2,9 @@
 What they mean: code_detectors.py. `left` has those inactive or deleted employees whose ID number a code is that was not
 found.
 
-When most people of a department wait, one problem of the department stands for all of them, because one act helps. When this
-holds for several departments and no person of the clock is linked, one problem stands for all. A conflict, and a code that is
-disabled on the server, are matters of their own.
+When most people of a department wait, one problem of the department stands for all of them, because one act helps. When
+this holds for several departments and no person of the clock is linked, one problem stands for all. A conflict, and a
+code that is disabled on the server, are matters of their own.
 """
 
 from app.clock.codes import LINKED_STATES, BindingState

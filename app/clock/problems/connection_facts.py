@@ -3,7 +3,8 @@
 from app.clock.problems.fact_selects import NEWEST_PUNCH, setting, sql_facts
 
 KINDS = ("connection_failing", "connection_locked", "sync_overdue", "silence", "server_restored", "rows_set_aside")
-# A run that a person or its budget ended counts as working. A run whose worker died, or that the server refused, does not.
+# A run that a person or its budget ended counts as working.
+# A run whose worker died, or that the server refused, does not.
 _GOOD = "(status IN ('succeeded', 'partial') OR (status = 'truncated' AND error_code = 'TC-TRUNCATED' AND calls > 0))"
 _SUBJECT = "'clock_connection', '1', 0, 0"
 CONNECTION = sql_facts(

@@ -15,7 +15,8 @@ SOON = literal_column(
     Boolean,
 )
 _WORDS = ", ".join(f"'{one.value}'" for one in OUTCOMES)
-# The day, and who it is, are in the id: an object that is built of texts alone costs a fifth, and there may be thousands of them.
+# The day, and who it is, are in the id: an object that is built of texts alone costs a fifth,
+# and there may be thousands of them.
 _COLUMNS = "emp_code, local_date, punched_at_utc, id, terminal_sn"
 _NAMED = f"""
     WITH punches AS (

@@ -31,7 +31,8 @@ SINCE = f"(now() - interval '{DAYS - 1} days')::date"
 
 
 def sql_facts(kinds: Collection[str], sql: str, *, few: bool = True, mark: str = "") -> FactSelect:
-    """`sql` selects the columns of a fact, in their order. `few` as in FactSelect; `mark` selects a number as in FactSelect, "" for none."""
+    """`sql` selects the columns of a fact, in their order.
+    `few` as in FactSelect; `mark` selects a number as in FactSelect, "" for none."""
     named = text(f"SELECT * FROM ({sql}) AS facts ({', '.join(COLUMNS)})")
     found = named.columns(*(column(name) for name in COLUMNS)).subquery()
     columns = (cast(found.c[name], _TYPES.get(name, Text)).label(name) for name in COLUMNS)

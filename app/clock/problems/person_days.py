@@ -18,7 +18,8 @@ KINDS = (*(one.value for one in OUTCOMES), AWAITING)
 
 
 def day_of(subject_id: str) -> date:
-    """The local day of a person's day: `e7/2026-11-22`, or `c1007/2026-11-22` where no employee stands behind the code."""
+    """The local day of a person's day: `e7/2026-11-22`, or `c1007/2026-11-22` where no employee stands behind the
+    code."""
     return date.fromisoformat(subject_id.rpartition("/")[2])
 
 

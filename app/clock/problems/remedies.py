@@ -1,4 +1,5 @@
-"""What helps against a problem of the clock: acts of other rooms, with the permission that each needs on its own page."""
+"""What helps against a problem of the clock: acts of other rooms,
+with the permission that each needs on its own page."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime
@@ -140,7 +141,8 @@ async def _ignore(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
 
 
 async def _bind(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
-    """To the one employee who has the ID number. Raises Conflict where that would take over something of somebody else."""
+    """To the one employee who has the ID number.
+    Raises Conflict where that would take over something of somebody else."""
     code, employee_id = asked.subject_ids[0], asked.facts[0]["left"][0]["id"]
     if (await queries.foretell(asked.db, code, employee_id)).needs_a_yes:
         raise Conflict("Binding this code would change other codes or records. Open its page: it says which, and asks.")
@@ -286,7 +288,8 @@ async def _use(asked: RemedyAsked, ids: Sequence[int]) -> bool:
     return using.finished_at is not None
 
 
-# True when the act is over: what it left then still waits. A punch that is judged again may wait on, and an act of many may be a job.
+# True when the act is over: what it left then still waits.
+# A punch that is judged again may wait on, and an act of many may be a job.
 _ON_PUNCHES = {"settle": _settle, "keep": _keep, "retry": _retry, "use": _use}
 _LABELS = {"settle": "Mark as settled", "keep": "Keep the record", "retry": "Retry", "use": "Use the punches"}
 

@@ -86,7 +86,8 @@ class RemoteClock:
         *,
         emp_code: str | None = None,
     ) -> Page:
-        """Page `page` (from 1) of a resource. `start`, `end` (naive local times) and `emp_code` are for transactions alone.
+        """Page `page` (from 1) of a resource. `start`, `end` (naive local times) and `emp_code` are
+        for transactions alone.
 
         The server may give fewer rows than `page_size`, and may read its bounds in UTC or leave them out.
         """
@@ -128,7 +129,8 @@ class RemoteClock:
         )
 
     async def test_steps(self) -> AsyncIterator[TestStep]:
-        """Tries the connection step by step; ends after the first step that fails. Signs in again and keeps the session."""
+        """Tries the connection step by step; ends after the first step that fails.
+        Signs in again and keeps the session."""
         started, name = perf_counter(), "resolve"
         try:
             async for step in self._outbound.probe(self.base_url):
@@ -187,7 +189,8 @@ class RemoteClock:
             raise
 
     async def _doubt(self, session: ClockSession) -> None:
-        """Some builds answer a dead token with a bare 500. Renewing before the next call ends that; otherwise it lasts a day."""
+        """Some builds answer a dead token with a bare 500.
+        Renewing before the next call ends that; otherwise it lasts a day."""
         async with self._store.lock():
             held = await self._store.load()
             if held is not None and held.access == session.access:

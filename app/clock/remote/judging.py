@@ -1,4 +1,4 @@
-"""What an answer of the server means: a session, a page, or one of the failures. Pure: takes a reply, returns or raises.
+"""What an answer of the server means: a session, a page, or one of the failures. Takes a reply, returns or raises.
 
 docs/clock-servers.md, "Failure codes", says what each failure is called.
 """

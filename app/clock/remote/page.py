@@ -28,7 +28,8 @@ class Page:
         return blake2b(_encode(self.rows), digest_size=16).digest()
 
     def repeats(self, last_digest: bytes | None) -> bool:
-        """True when this is the page before it again: the server ignores the page number, and the walk is incomplete."""
+        """True when this is the page before it again: the server ignores the page number,
+        and the walk is incomplete."""
         if self.said_number is not None and self.said_number < self.number and self.rows:
             return True
         return bool(self.rows) and last_digest is not None and self.digest == last_digest

@@ -94,7 +94,8 @@ class _Kept(msgspec.Struct):
 def life_of(access: str, said_s: Any, said_end: Any, now: datetime, default_s: int) -> timedelta:
     """How long a token lives: what the reply said, else what the JWT says, else the profile's default.
 
-    `said_s` is a number of seconds, `said_end` an epoch number (seconds or milliseconds); anything else counts as unsaid.
+    `said_s` is a number of seconds, `said_end` an epoch number (seconds or milliseconds);
+    anything else counts as unsaid.
     """
     seconds = _number(said_s)
     end = _number(said_end)

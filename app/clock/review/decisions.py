@@ -1,7 +1,8 @@
 """What a person decides about punches: retry, use the punches, keep the record (docs/rules.md, "Outcome of a shift").
 
-The rules are in pairing/judge.py and pairing/use_punches.py. Here is who is held meanwhile, what is written, and the audit. Where it is cheap, the
-import of just these people runs in the same transaction, so that the person sees the result at once.
+The rules are in pairing/judge.py and pairing/use_punches.py. Here is who is held meanwhile, what is written, and the
+audit. Where it is cheap, the import of just these people runs in the same transaction,
+so that the person sees the result at once.
 """
 
 from collections import Counter
@@ -44,7 +45,8 @@ _LIFTING = func.coalesce(Punch.import_outcome, "").in_({Outcome.ATTENDANCE_DELET
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """How many punches the act was about, and what became of them: outcome → how many, None while the import is to come."""
+    """How many punches the act was about, and what became of them:
+    outcome → how many, None while the import is to come."""
 
     punches: int
     outcomes: dict[str, int] | None = field(default=None)
@@ -52,8 +54,8 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """The punches that a change reached: outcome → how many; their ids, at most one more than can be imported at once; and their
-    local days."""
+    """The punches that a change reached: outcome → how many; their ids, at most one more than can be imported at once;
+    and their local days."""
 
     outcomes: dict[str, int]
     ids: list[int]
@@ -73,7 +75,8 @@ class Used:
 
 
 class Unusable(Conflict):
-    """*Use the punches* is refused. `word` names the rule, for an act on many; `taps` are refused for the same reason."""
+    """*Use the punches* is refused. `word` names the rule, for an act on many;
+    `taps` are refused for the same reason."""
 
     def __init__(self, word: str, message: str, taps: frozenset[int] = frozenset()) -> None:
         super().__init__(message)
@@ -126,10 +129,11 @@ async def audit_marked(
 
 
 async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: str | None = None) -> Resolved:
-    """Makes the earliest record what the shift is now, deletes the others of its taps, and releases the taps outside it.
+    """Makes the earliest record what the shift is now, deletes the others of its taps,
+    and releases the taps outside it.
 
-    `agreed` is what the person was told that this does (`what_happens`). Raises NotFound, and Conflict with the reason where
-    it is refused (a record decided or edited, a locked day, …) or does something else by now.
+    `agreed` is what the person was told that this does (`what_happens`). Raises NotFound, and Conflict with the reason
+    where it is refused (a record decided or edited, a locked day, …) or does something else by now.
     """
     now = await batch.database_time(db)
     before = await facts.around(db, punch_id, now)
@@ -143,7 +147,8 @@ async def use_punches(db: AsyncSession, actor: Actor, punch_id: int, *, agreed: 
 async def use_shift(
     db: AsyncSession, actor: Actor, seen: Surroundings, held: Collection[int], *, agreed: str | None = None
 ) -> Used:
-    """The same for a caller who holds the employees `held` and asks for the import. Raises Unusable with nothing written."""
+    """The same for a caller who holds the employees `held` and asks for the import.
+    Raises Unusable with nothing written."""
     if not await changes.may_judge(db):
         sentence = await changes.what_holds_back(db) or "A change of all punches has just begun."
         raise Unusable("changing", f"{sentence} Try again after that; the Sync Center shows how far it is.")

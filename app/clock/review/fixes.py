@@ -1,8 +1,8 @@
-"""The one thing that changes what became of a punch, as a button that names its effect. Reads only; what a fix does is done by the
-verb of its room.
+"""The one thing that changes what became of a punch, as a button that names its effect. Reads only; what a fix does is
+done by the verb of its room.
 
-A fix either leads somewhere (a drawer, a form that is filled in), or is done at once. What it says is what a person agrees to: with
-other numbers it is another fix. Which place each rule leads to besides: review/links.py.
+A fix either leads somewhere (a drawer, a form that is filled in), or is done at once. What it says is what a person
+agrees to: with other numbers it is another fix. Which place each rule leads to besides: review/links.py.
 """
 
 from collections.abc import Awaitable, Callable
@@ -35,8 +35,8 @@ BINDS, SETS_TERMINALS = "clock.employees.edit", "clock.devices.edit"
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """`permission` is what a person needs for it. `act` is "accept" or "terminal" for what is done at once, empty for a fix that leads
-    to `url`: a drawer, or else a page."""
+    """`permission` is what a person needs for it. `act` is "accept" or "terminal" for what is done at once, empty for a
+    fix that leads to `url`: a drawer, or else a page."""
 
     label: str
     permission: str
@@ -45,7 +45,8 @@ class Fix:
     is_drawer: bool = True
 
     def leads_to(self, address: str) -> bool:
-        """True when it leads to the page of that address, or to one row of it: then a link there would be the same once more."""
+        """True when it leads to the page of that address, or to one row of it:
+        then a link there would be the same once more."""
         return f"{urlsplit(self.url).path}/".startswith(f"{urlsplit(address).path}/")
 
 
@@ -56,8 +57,8 @@ async def fix(db: AsyncSession, seen: Surroundings, because: Reason | None) -> F
 
 
 async def accept(db: AsyncSession, actor: Actor, punch_id: int, agreed: str) -> str:
-    """Confirms the suggestion for the code of the punch. Says what became of it. Raises NotFound, and Conflict where the button
-    would say something else by now."""
+    """Confirms the suggestion for the code of the punch. Says what became of it. Raises NotFound, and Conflict where
+    the button would say something else by now."""
     seen, _ = await _agreed(db, punch_id, agreed, "accept")
     found = await _binding(db, seen.punch.emp_code)
     accepting = await bindings.accept(db, actor, [found.clock_employee_id] if found else [])

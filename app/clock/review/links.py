@@ -1,4 +1,5 @@
-"""Where the one thing is done that would change a punch's outcome: links, by the rule that decided. No sentence lives here."""
+"""Where the one thing is done that would change a punch's outcome: links, by the rule that decided.
+No sentence lives here."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

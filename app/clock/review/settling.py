@@ -40,7 +40,8 @@ async def keep_record(db: AsyncSession, actor: Actor, which: ColumnElement[bool]
 
 
 async def settle(db: AsyncSession, actor: Actor, which: ColumnElement[bool], note: str | None = None) -> Resolved:
-    """Settles punches that need a person: their outcome stays, and they leave the counts. Raises Invalid for a note that can't be kept."""
+    """Settles punches that need a person: their outcome stays, and they leave the counts.
+    Raises Invalid for a note that can't be kept."""
     return await _mark(db, actor, "clock.settle", and_(which, SETTLEABLE), _mark_of(actor, checked_note(note)))
 
 

@@ -1,4 +1,4 @@
-"""A day's taps as the macro `timeline.day` draws them: numbers along a line, and the words below. Pure; judges nothing."""
+"""A day's taps as the macro `timeline.day` draws them: numbers along a line, and the words below. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -44,8 +44,8 @@ LEFT: Mapping[str, str] = {
 # A chosen punch's shift, and the records that it touches, lie nearer. A shift that reaches further is left: "changed".
 AROUND = timedelta(days=30)
 _AROUND = f"interval '{AROUND.days} days'"
-# Employees whose records or punches may be touched: those behind the codes, owners of records that any of their punches near
-# belong to, and those behind other codes in these records.
+# Employees whose records or punches may be touched: those behind the codes, owners of records that any of their punches
+# near belong to, and those behind other codes in these records.
 _PEOPLE = text(
     f"""
     WITH chosen AS (
@@ -79,7 +79,8 @@ async def use(db: AsyncSession, actor: Actor, which: ColumnElement[bool], *, mos
 
 
 async def foretell(db: AsyncSession, which: ColumnElement[bool]) -> dict[str, int] | None:
-    """How many punches `use` would use, DONE, and leave, by why: each shift as things are. None for too many to look at each."""
+    """How many punches `use` would use, DONE, and leave, by why: each shift as things are.
+    None for too many to look at each."""
     ids = list(
         await db.scalars(select(Punch.id).where(which, USABLE).order_by(Punch.id).limit(long_acts.INLINE_LIMIT + 1))
     )

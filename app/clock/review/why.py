@@ -35,8 +35,8 @@ _KEEP = "Keep the record: it stays as it is, and this punch is settled."
 
 @dataclass(frozen=True, slots=True)
 class PossibleAct:
-    """Something that a person may do, and what it will do; `possible` False says why not. `agreed` is what the verb is told,
-    so that it refuses to do something else."""
+    """Something that a person may do, and what it will do; `possible` False says why not. `agreed` is what the verb is
+    told, so that it refuses to do something else."""
 
     sentence: str
     possible: bool = True
@@ -45,9 +45,9 @@ class PossibleAct:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """`waits` says why the import judges nothing now. `pending` says what the next import makes of the punch where that differs from
-    what is shown; `is_marked` says that this import comes by itself. `also` are the obstacles that the first one hides. Acts are None
-    where they make no sense, or change nothing."""
+    """`waits` says why the import judges nothing now. `pending` says what the next import makes of the punch where that
+    differs from what is shown; `is_marked` says that this import comes by itself. `also` are the obstacles that the
+    first one hides. Acts are None where they make no sense, or change nothing."""
 
     punch: Row[Any]
     label: str

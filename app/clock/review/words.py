@@ -49,7 +49,8 @@ class LocalWords:
         return clock(local) if local.date() == own_day else local_exact(local, self.today)
 
     def between(self, start: datetime, end: datetime | None) -> str:
-        """Both days where they are two: beside the end alone, a start of the day before would read as the same day's."""
+        """Both days where they are two: beside the end alone, a start of the day before would read
+        as the same day's."""
         if end is None:
             return f"{self.time(start)}–(open)"
         first, last = start.astimezone(self.zone), end.astimezone(self.zone)

@@ -1,7 +1,7 @@
 """What a run does once the mirror is written: matching, import, totals. Each is a step of its own, in this order.
 
-A run's import counts are what its own import made of older punches, and what became of those that the run itself brought, whichever
-import judged them. They are fixed when the run ends.
+A run's import counts are what its own import made of older punches, and what became of those that the run itself
+brought, whichever import judged them. They are fixed when the run ends.
 """
 
 from collections import Counter
@@ -19,7 +19,8 @@ from app.clock.sync.run_state import RunState, StoppedError
 
 Step = Callable[[RunState], Awaitable[None]]
 
-# By id, because no index serves the run. One run at a time writes punches, so its own ids are higher than those that it found.
+# By id, because no index serves the run. One run at a time writes punches,
+# so its own ids are higher than those that it found.
 _BROUGHT = text(
     """
     SELECT import_outcome, count(*) FROM clock_transactions
@@ -29,8 +30,8 @@ _BROUGHT = text(
 
 
 async def match_step(run: RunState) -> None:
-    """Judges the bindings of people that came, changed or went. New conflicts go into `run.findings["conflicts"]`, a list
-    of codes: they make the run partial."""
+    """Judges the bindings of people that came, changed or went. New conflicts go into `run.findings["conflicts"]`, a
+    list of codes: they make the run partial."""
     async with run.writing(resource="bindings") as step:
         result = await bindings.match_all(step.db)
         if result.new_conflicts:
@@ -38,7 +39,8 @@ async def match_step(run: RunState) -> None:
 
 
 async def import_step(run: RunState) -> None:
-    """Judges the punches that wait, and writes attendance records. What a change of a rule concerns is left to the job. Raises ImportFailedError, StoppedError."""
+    """Judges the punches that wait, and writes attendance records. What a change of a rule concerns is left to the job.
+    Raises ImportFailedError, StoppedError."""
 
     async def progress(done: int, of: int) -> bool:
         async with run.writing(resource="import", done=done, of=of):

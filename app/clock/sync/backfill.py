@@ -1,4 +1,5 @@
-"""Asking for a past range again, and starting over after the server's database was restored. Reading is punch_sync.py's."""
+"""Asking for a past range again, and starting over after the server's database was restored.
+Reading is punch_sync.py's."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -27,10 +28,11 @@ LONGEST_CODE = 200
 async def ask(
     db: AsyncSession, actor: audit.Actor, first: date, last: date, emp_codes: Sequence[str] = (), *, today: date
 ) -> list[str]:
-    """Writes down that these local days (both inclusive) are to be read again, of some people or of all; the live cursor stays.
+    """Writes down that these local days (both inclusive) are to be read again, of some people or of all;
+    the live cursor stays.
 
-    Returns the names of the stretches, for `asked`. The current run or the next one reads them; the caller starts one. Raises
-    Invalid for a wrong range or code, and for a range that lies behind the purge.
+    Returns the names of the stretches, for `asked`. The current run or the next one reads them; the caller starts one.
+    Raises Invalid for a wrong range or code, and for a range that lies behind the purge.
     """
     _check(first, last, today)
     _refuse_purged(last, (await read_settings(db)).kept_from(today))
@@ -41,7 +43,8 @@ async def ask(
     codes: list[str | None] = [*dict.fromkeys(emp_codes)]
     for code in codes or [None]:
         window = f"asked:{first}:{last}" + (f":{code}" if code else "")
-        # What stays incomplete rests until tomorrow, unless a person asks. What they accepted as missing stays accepted.
+        # What stays incomplete rests until tomorrow, unless a person asks.
+        # What they accepted as missing stays accepted.
         found = await cursors.read(db, PUNCHES, window)
         short = Shortfall.of(found)
         kept = short if short is not None and short.is_accepted else None
@@ -63,7 +66,8 @@ async def asked(db: AsyncSession) -> Sequence[Cursor]:
 async def start_over(db: AsyncSession, actor: audit.Actor, from_date: date, now: datetime) -> None:
     """The server's ids began again: everything from a local date on is read again under a new generation of ids.
 
-    Punches that are known keep their row, their record and their outcome; they only get their new id. A run under way ends.
+    Punches that are known keep their row, their record and their outcome; they only get their new id.
+    A run under way ends.
     """
     found = await connection.required(db)
     _check(from_date, from_date, zone_day(found, now))

@@ -140,8 +140,8 @@ async def _theirs(run: RunState, span: DaySpan) -> int:
 
 
 async def _explained(db: AsyncSession, span: DaySpan, theirs: int, ours: int) -> bool:
-    """True when the counts are equal, differ just as they did when these days were last read to the end, or differ by what a
-    person has accepted."""
+    """True when the counts are equal, differ just as they did when these days were last read to the end, or differ by
+    what a person has accepted."""
     if theirs == ours:
         return True
     rows = await cursors.read_all(db)

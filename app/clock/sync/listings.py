@@ -1,4 +1,5 @@
-"""Syncs one complete listing: organisation, terminals or people. Resumes where the last run was cut, if that was just now."""
+"""Syncs one complete listing: organisation, terminals or people.
+Resumes where the last run was cut, if that was just now."""
 
 from collections.abc import Sequence
 from dataclasses import replace

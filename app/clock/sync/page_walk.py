@@ -1,5 +1,5 @@
-"""Walking the pages of one listing or window: the next page is fetched while this one is written. Decides when a walk ends;
-sync/window_completeness.py decides whether another one follows.
+"""Walking the pages of one listing or window: the next page is fetched while this one is written. Decides when a walk
+ends; sync/window_completeness.py decides whether another one follows.
 
 What a page holds and where it goes is the caller's: it gives a way to fetch and a way to write.
 """
@@ -67,8 +67,8 @@ async def walk(
 
 
 class WalkedWindow(Protocol):
-    """The pages of a window of which every row is wanted. `wants_next` notes what a page holds in `seen`; `held` counts the rows of
-    the window that are stored, whichever run brought them."""
+    """The pages of a window of which every row is wanted. `wants_next` notes what a page holds in `seen`; `held` counts
+    the rows of the window that are stored, whichever run brought them."""
 
     seen: Seen
 

@@ -1,7 +1,7 @@
 """Syncs punches: the live window, what the nightly check found, what was asked for, and the history, oldest first.
 
-Which days those are is decided in clock/days.py, how one window is read in sync/punch_window.py. What of a stretch stays incomplete is
-set apart, so that the rest is read; shortfalls.py counts how often.
+Which days those are is decided in clock/days.py, how one window is read in sync/punch_window.py. What of a stretch
+stays incomplete is set apart, so that the rest is read; shortfalls.py counts how often.
 """
 
 from datetime import date, timedelta
@@ -192,8 +192,8 @@ async def _read_slice(
 
 
 async def _set_apart(run: RunState, row: Cursor, stretch: DaySpan, part: DaySpan, end: WindowEnd) -> Cursor | None:
-    """Makes an incomplete slice a stretch of its own, and what lies behind it another one, which is returned. The days of a
-    check stay together: they are compared as a whole."""
+    """Makes an incomplete slice a stretch of its own, and what lies behind it another one, which is returned. The days
+    of a check stay together: they are compared as a whole."""
     parts = {"head": DaySpan(stretch.first, part.first), "gap": part, "rest": DaySpan(part.until, stretch.until)}
     names = {
         name: _stretch_name(row, span) if span.first > stretch.first else row.window for name, span in parts.items()
@@ -224,8 +224,8 @@ async def _write_part(db: AsyncSession, row: Cursor, window: str, span: DaySpan,
 
 
 async def _find_gone(run: RunState, window: PunchWindow, end: WindowEnd) -> None:
-    """Our punches that the server no longer has. Not within a day of the bounds, which servers read differently, and not of one
-    person's days: a punch may have gone to another person."""
+    """Our punches that the server no longer has. Not within a day of the bounds, which servers read differently, and
+    not of one person's days: a punch may have gone to another person."""
     first = max(window.first + PAD, window.floor)
     until = window.until - PAD if window.until is not None else None
     ids = end.ids

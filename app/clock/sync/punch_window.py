@@ -1,7 +1,7 @@
 """Reads one window of punches: walks its pages until everything the server says there is has come, at most four times.
 
-Which windows are read is decided in punch_sync.py, when one is complete in sync/window_completeness.py, how rows are written in
-mirror/punch_rows.py.
+Which windows are read is decided in punch_sync.py, when one is complete in sync/window_completeness.py, how rows are
+written in mirror/punch_rows.py.
 """
 
 from collections import Counter
@@ -74,8 +74,8 @@ class Known:
 
 @dataclass(slots=True)
 class PunchWalk:
-    """The pages of one window on their way into the mirror. `digests` are those of pages that are mirrored as they are, by
-    number; `unreadable` holds a hash of each row that was set aside."""
+    """The pages of one window on their way into the mirror. `digests` are those of pages that are mirrored as they are,
+    by number; `unreadable` holds a hash of each row that was set aside."""
 
     run: RunState
     window: PunchWindow
@@ -180,9 +180,10 @@ class PunchWalk:
 
 @dataclass(frozen=True, slots=True)
 class WindowEnd:
-    """`complete`: everything the server counted came. `digests` are pages that are mirrored as they are. `everything`: rows
-    of any day came, so this server ignores what it is asked for, and all that it has was read. `unreadable` rows were set aside.
-    `ids` are hashes of the ids of everything that the server has here, None when this run alone does not know that."""
+    """`complete`: everything the server counted came. `digests` are pages that are mirrored as they are. `everything`:
+    rows of any day came, so this server ignores what it is asked for, and all that it has was read. `unreadable` rows
+    were set aside. `ids` are hashes of the ids of everything that the server has here,
+    None when this run alone does not know that."""
 
     complete: bool
     total: int
@@ -195,7 +196,8 @@ class WindowEnd:
 
 
 async def read_window(run: RunState, known: Known, window: PunchWindow, position: WalkPosition) -> WindowEnd:
-    """Walks the window on from `position` until it is complete, or sync/window_completeness.py gives up. All walks count together.
+    """Walks the window on from `position` until it is complete, or sync/window_completeness.py gives up.
+    All walks count together.
 
     Raises TooLargeError after the first page, and what `walk` raises.
     """
@@ -235,7 +237,8 @@ def _has_strays(window: PunchWindow, punches: Sequence[ParsedPunch]) -> bool:
 
 
 async def _held(run: RunState, window: PunchWindow) -> int:
-    """Rows of ours within the bounds that were asked with: what came before a walk was cut is known from the table alone."""
+    """Rows of ours within the bounds that were asked with: what came before a walk was cut is known
+    from the table alone."""
     async with run.parts.database.transaction(run.workspace) as db:
         return await held(db, run.generation, window.first, window.until, window.emp_code)
 

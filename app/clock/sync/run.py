@@ -72,7 +72,8 @@ async def run(
     """Carries out a run that `run_rows.start_run` made. Safe to call twice and from two workers: one of them runs it.
 
     `watch` is told the progress after every page. `term` is how long a worker that says nothing counts as alive. Never
-    raises for what a server or a database row can do; what Muster itself did wrong closes the run as failed and is raised.
+    raises for what a server or a database row can do; what Muster itself did wrong closes the run as failed
+    and is raised.
     """
     async with parts.database.transaction(workspace) as db:
         begun = await begin(db, run_id, term, now())
@@ -218,7 +219,8 @@ def _budget_sentence(running: RunState) -> str:
 
 
 async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:
-    """The run's last transaction: its row, the connection's health, the lease, and the next run if there is more to do."""
+    """The run's last transaction: its row, the connection's health, the lease,
+    and the next run if there is more to do."""
     await running.flush_log()
     async with running.parts.database.transaction(running.workspace) as db:
         await lease.keep(db, running.fence, running.term)
@@ -252,7 +254,8 @@ async def _close(running: RunState, row: SyncRun, ending: RunOutcome) -> RunEnd:
 
 
 def _next_at(running: RunState, ending: RunOutcome) -> datetime | None:
-    """A server that refuses calls but allows a retry at once must not be asked by one run after another that gets no row."""
+    """A server that refuses calls but allows a retry at once must not be asked by one run after another
+    that gets no row."""
     if ending.not_before is None or any(counts.fetched for counts in running.counts.values()):
         return ending.not_before
     return max(ending.not_before, running.now() + _REST)

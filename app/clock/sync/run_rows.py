@@ -47,8 +47,8 @@ class RunEnd:
 async def start_run(db: AsyncSession, trigger: str, request: Mapping[str, Any], actor: audit.Actor) -> tuple[int, bool]:
     """(the run's id, whether it is one that was there already). The caller runs it, or queues it with `queue_run`.
 
-    `request` may hold `resources`, `budget_seconds` and `import`. Raises NotFound without a connection, Conflict when it is
-    paused, Invalid for an unknown resource.
+    `request` may hold `resources`, `budget_seconds` and `import`. Raises NotFound without a connection, Conflict when
+    it is paused, Invalid for an unknown resource.
     """
     _check(request)
     found = await connection.required(db)

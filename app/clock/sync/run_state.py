@@ -1,4 +1,5 @@
-"""One run under way: its budget, its counters, and the transaction in which a page, its cursor and the counters are written.
+"""One run under way: its budget, its counters, and the transaction in which a page,
+its cursor and the counters are written.
 
 Which pages are read in which order is in sync/run.py; starting and closing the run's row is in sync/run_rows.py.
 """
@@ -35,10 +36,11 @@ _RECORDS_KEPT = 20
 SHORTEST_INTERVAL = 15
 # People come and go between pages: pages read hours apart are not one listing.
 RESUMES_WITHIN = timedelta(hours=1)
-# The last statement of every page: fence, counters and log in one trip. A stale holder updates no run and so writes nothing. The
-# commit that follows need not wait for the disk: if the machine loses its power within a second, then rows, cursor and counters
-# of the last pages are gone together, and the next run reads those pages again. A commit that builds on a page and does wait,
-# such as attendance and the end of the run, takes everything before it to the disk as well.
+# The last statement of every page: fence, counters and log in one trip. A stale holder updates no run and so writes
+# nothing. The commit that follows need not wait for the disk: if the machine loses its power within a second, then
+# rows, cursor and counters of the last pages are gone together, and the next run reads those pages again. A commit that
+# builds on a page and does wait, such as attendance and the end of the run,
+# takes everything before it to the disk as well.
 _FINISH = text(
     f"""
     WITH kept AS (

@@ -15,9 +15,9 @@ from app.clock.sync import run_rows
 
 
 async def is_due(db: AsyncSession, now: datetime) -> bool:
-    """True when the schedule wants a run now. A new connection is tested first. A run whose worker died is taken up at once; one that
-    waits for longer than the interval is queued again, because its job may be lost. When runs start only by hand, the job of a dead run
-    resumes it: if it were closed here, nothing would."""
+    """True when the schedule wants a run now. A new connection is tested first. A run whose worker died is taken up at
+    once; one that waits for longer than the interval is queued again, because its job may be lost. When runs start only
+    by hand, the job of a dead run resumes it: if it were closed here, nothing would."""
     found = await connection.load(db)
     settings = await read_settings(db)
     if found is None or not _runs_by_itself(found, settings):

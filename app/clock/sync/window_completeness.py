@@ -1,8 +1,9 @@
-"""Decides when a window of punches is complete, and what to read next while it is not. Pure: takes counts, returns the next step.
+"""Decides when a window of punches is complete, and what to read next while it is not. Pure.
 
-A row that arrives shifts the pages behind it, and it counts in the server's total. So a walk compares the different rows that
-it has seen with the total of the newest page, after every page: at the moment when both are equal nothing is missing, whatever
-the order of the pages. Where newer rows come first, the first page, read once more at the end, brings what arrived meanwhile.
+A row that arrives shifts the pages behind it, and it counts in the server's total. So a walk compares the different
+rows that it has seen with the total of the newest page, after every page: at the moment when both are equal nothing is
+missing, whatever the order of the pages. Where newer rows come first, the first page, read once more at the end,
+brings what arrived meanwhile.
 """
 
 from collections.abc import Set as AbstractSet
@@ -26,9 +27,11 @@ class Next(Enum):
 class WalkTally:
     """How a walk, or a look at the first pages, ended.
 
-    `seen` counts different rows of all walks together. `at_first` is the server's total on the first page of the first walk,
-    `total` the most that it said since page 1 was asked for last. `walks` counts ended walks, `looks` those since the last walk.
-    `repeated`: a page was the one before it again, so the server did not give what was asked for. `forgiven` rows may be missing.
+    `seen` counts different rows of all walks together. `at_first` is the server's total on the first page of the first
+    walk, `total` the most that it said since page 1 was asked for last.
+    `walks` counts ended walks, `looks` those since the last walk.
+    `repeated`: a page was the one before it again, so the server did not give what was asked for.
+    `forgiven` rows may be missing.
     """
 
     seen: int
@@ -54,7 +57,8 @@ def next_step(tally: WalkTally) -> Next:
 
 @dataclass(slots=True)
 class Seen:
-    """What this run has seen of one window: a hash of each different row. `at_first` and `forgiven` are as in WalkTally;
+    """What this run has seen of one window: a hash of each different row.
+    `at_first` and `forgiven` are as in WalkTally;
     `resumed`: another run read the pages before; `looking`: only what arrived since is wanted."""
 
     resumed: bool = False
@@ -64,7 +68,8 @@ class Seen:
     rows: set[int] = field(default_factory=set)
 
     def note(self, rows: AbstractSet[int], said: int, most: int) -> bool:
-        """Adds a page whose total is `said`; `most` is WalkTally's `total`. True while a further page may bring something."""
+        """Adds a page whose total is `said`; `most` is WalkTally's `total`.
+        True while a further page may bring something."""
         before = len(self.rows)
         self.rows |= rows
         if self.at_first is None:

@@ -1,7 +1,7 @@
 """`GET /api/v1/problems`: what a person should do, for other programs. Scope `problems:read`.
 
-It gives the kinds that the token's owner sees: without `updated_since` the open problems, snoozed ones included; with it also
-those that closed or changed since.
+It gives the kinds that the token's owner sees: without `updated_since` the open problems, snoozed ones included; with
+it also those that closed or changed since.
 """
 
 from collections.abc import Collection

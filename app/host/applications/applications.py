@@ -50,8 +50,8 @@ class ApplicationDetails:
         }
 
     def told(self) -> dict[str, Any]:
-        """The fields as the audit shows them. Of a picture the audit shows its kind, its size and the first digits of its
-        hash."""
+        """The fields as the audit shows them. Of a picture the audit shows its kind, its size and the first digits of
+        its hash."""
         shown = {name: value for name, value in self.columns().items() if name != "icon_type"}
         return {**shown, "icon": str(self.icon) if self.icon else None}
 
@@ -104,7 +104,8 @@ async def edit(db: AsyncSession, actor: Actor, app_id: int, details: Application
 
 
 async def publish(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
-    """From now on these apps accept ratings, unless they are restricted. Returns those that were not published before."""
+    """From now on these apps accept ratings, unless they are restricted.
+    Returns those that were not published before."""
     return await _move(db, actor, "publish", ids, Application.status != "published")
 
 

@@ -1,5 +1,7 @@
-"""What an app's icon may be: a small PNG, JPEG or WebP picture, known by its first bytes and never by what a browser calls it.
-Pure. No SVG: one can carry a script."""
+"""What an app's icon may be: a small PNG, JPEG or WebP picture, known by its first bytes. Pure.
+
+What a browser calls the file does not matter. No SVG: one can carry a script.
+"""
 
 import hashlib
 from dataclasses import dataclass

@@ -55,8 +55,8 @@ async def unlock(db: AsyncSession, actor: Actor, first: date, last: date) -> lis
 
 
 async def unlock_days(db: AsyncSession, actor: Actor, days: Iterable[date]) -> list[date]:
-    """Opens exactly these days; returns those that were locked. Each stretch of days without a gap is one `unlock`, and so one
-    act of the audit. Raises Invalid beyond MOST_DAYS."""
+    """Opens exactly these days; returns those that were locked. Each stretch of days without a gap is one `unlock`, and
+    so one act of the audit. Raises Invalid beyond MOST_DAYS."""
     wanted = sorted(set(days))
     check_number(len(wanted))
     return [day for first, last in stretches(wanted) for day in await unlock(db, actor, first, last)]
@@ -113,7 +113,8 @@ async def _tell(db: AsyncSession, actor: Actor, days: list[date], *, locked: boo
 
 
 def check_lock(first: date, last: date) -> None:
-    """Raises Invalid when this is not a range of days that may be locked at once, or lies outside the years of attendance."""
+    """Raises Invalid when this is not a range of days that may be locked at once,
+    or lies outside the years of attendance."""
     check_unlock(first, last)
     strange = [FieldError(name, WRONG_YEAR) for name, day in (("from", first), ("to", last)) if day.year not in YEARS]
     if strange:

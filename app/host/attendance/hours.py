@@ -1,4 +1,4 @@
-"""What one attendance record says: the hours somebody worked. Pure: it opens no session and reads no clock.
+"""What one attendance record says: the hours somebody worked. It opens no session and reads no clock.
 
 Intervals are half-open; a record without clock-out covers its clock-in instant alone (docs/rules.md).
 """

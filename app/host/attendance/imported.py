@@ -1,8 +1,8 @@
-"""Attendance records as an import writes them: many at once, source `clock`, without audit or events. They note themselves, once
-for many, what webhooks are told.
+"""Attendance records as an import writes them: many at once, source `clock`, without audit or events. They note
+themselves, once for many, what webhooks are told.
 
-The caller locks the employees (`records.hold`), then reads day locks and records, and judges overlaps: these functions only
-write. What a person changes: records.py.
+The caller locks the employees (`records.hold`), then reads day locks and records, and judges overlaps: these functions
+only write. What a person changes: records.py.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,7 +1,7 @@
 """Attendance records that a person adds, edits, decides or deletes. What an import writes: imported.py.
 
-Every verb holds off day locks, then takes the employee's lock, then reads. So no two records of one kind ever overlap and no
-locked day ever changes, even when other transactions run at the same time.
+Every verb holds off day locks, then takes the employee's lock, then reads. So no two records of one kind ever overlap
+and no locked day ever changes, even when other transactions run at the same time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -57,8 +57,8 @@ class Edited:
 
 
 async def hold(db: AsyncSession, employee_ids: Iterable[int]) -> None:
-    """Keeps other transactions from writing these employees' records and from locking a day, until this one ends. Read only after
-    it.
+    """Keeps other transactions from writing these employees' records and from locking a day, until this one ends. Read
+    only after it.
 
     Name all employees of a transaction in one call: a second call may wait for a transaction that waits for the first.
     """
@@ -73,7 +73,8 @@ async def hold_record(db: AsyncSession, record_id: int) -> None:
 
 
 async def add(db: AsyncSession, actor: Actor, employee_id: int, hours: Hours, note: str | None = None) -> int:
-    """The new record's id: pending, made by hand. Raises Invalid, NotFound, Conflict (deleted person, overlap, locked day)."""
+    """The new record's id: pending, made by hand.
+    Raises Invalid, NotFound, Conflict (deleted person, overlap, locked day)."""
     hours = _checked(hours, note)
     await hold(db, [employee_id])
     person = (
@@ -108,8 +109,8 @@ async def edit(
 ) -> Edited:
     """New hours or note. New hours set a decided record back to pending: they were not approved.
 
-    `seen` is the `updated_at` of the record that the person looked at: the edit is refused when the record has changed since.
-    Raises Invalid, NotFound, Conflict (changed since, overlap, locked day).
+    `seen` is the `updated_at` of the record that the person looked at: the edit is refused when the record has changed
+    since. Raises Invalid, NotFound, Conflict (changed since, overlap, locked day).
     """
     hours = _checked(hours, note)
     record = await _held(db, record_id)
@@ -238,8 +239,8 @@ async def _refuse_overlap(
 
 
 def _marks(record: Row[Any], old: Hours, actor: Actor) -> dict[str, Any]:
-    """Columns that say who changed the hours, what they were before the first change by hand, and that the new ones are not
-    decided."""
+    """Columns that say who changed the hours, what they were before the first change by hand, and that the new ones are
+    not decided."""
     marks: dict[str, Any] = {"edited_by": actor.name, "edited_at": func.now()}
     if record.edited_from is None:
         marks["edited_from"] = {**old.told(), "workday": record.workday.isoformat()}

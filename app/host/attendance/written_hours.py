@@ -1,6 +1,7 @@
 """How an export writes worked hours: `8.50` or `8:30`. Pure.
 
-Only the written value is rounded. Sums come from the exact times: rounded rows of a month may add up to a little more or less.
+Only the written value is rounded. Sums come from the exact times:
+rounded rows of a month may add up to a little more or less.
 """
 
 from collections.abc import Callable, Mapping

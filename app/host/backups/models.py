@@ -9,9 +9,9 @@ from app.db.base import Base, Created
 
 
 class BackupWatch(Base):
-    """One row, once a person made the address that backups call: the SHA-256 of its secret, its last characters, and the hours
-    within which the next call is expected. Nothing is expected before the first call. `made_by` stays empty: the audit says who
-    made it, and names no erased person."""
+    """One row, once a person made the address that backups call: the SHA-256 of its secret, its last characters, and
+    the hours within which the next call is expected. Nothing is expected before the first call. `made_by` stays empty:
+    the audit says who made it, and names no erased person."""
 
     __tablename__ = "backup_watch"
     __table_args__ = (

@@ -1,5 +1,5 @@
-"""`MUSTER_PING_URL`: after each good sweep Muster calls an outside monitor. When Muster dies, the calls stop, and the monitor
-tells people."""
+"""`MUSTER_PING_URL`: after each good sweep Muster calls an outside monitor. When Muster dies, the calls stop, and the
+monitor tells people."""
 
 from http import HTTPStatus
 from urllib.parse import urlsplit

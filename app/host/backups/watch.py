@@ -67,8 +67,8 @@ async def remove(db: AsyncSession, actor: Actor) -> bool:
 
 
 async def note(db: AsyncSession, secret: str) -> bool:
-    """Notes that a backup called. Returns True when it was noted: a call right after another one is not. Raises NotFound for a
-    wrong secret."""
+    """Notes that a backup called. Returns True when it was noted: a call right after another one is not. Raises
+    NotFound for a wrong secret."""
     held: Any = (await db.execute(select(BackupWatch.secret_hash, BackupWatch.last_ping_at, func.now()))).one_or_none()
     if held is None or not hmac.compare_digest(held[0], _hash(secret)):
         raise NotFound("There is no such address.")

@@ -1,5 +1,5 @@
-"""`/acts/ID`: how far an act over a list is, what it left and why, and the button that stops it. Acts on named items have pages
-of their own; their address here leads there."""
+"""`/acts/ID`: how far an act over a list is, what it left and why, and the button that stops it. Acts on named items
+have pages of their own; their address here leads there."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

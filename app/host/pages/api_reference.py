@@ -1,5 +1,5 @@
-"""`/help/api/<name>`: the endpoints of one of the JSON APIs, drawn from its OpenAPI document. Everybody who is signed in reads them, as
-everybody reads the document itself."""
+"""`/help/api/<name>`: the endpoints of one of the JSON APIs, drawn from its OpenAPI document. Everybody who is signed
+in reads them, as everybody reads the document itself."""
 
 from typing import Any
 

@@ -102,8 +102,8 @@ async def edit(ctx: NamedDependency[Context], app_id: FromPath[int]) -> Response
 
 @get("/apps/icon/{uid:uuid}", guards=[public])
 async def show_icon(ctx: NamedDependency[Context], uid: FromPath[UUID]) -> Response[bytes]:
-    """For mobile apps, which have no session: the icon of an app that they list. Other icons are shown only to people who manage
-    the library."""
+    """For mobile apps, which have no session: the icon of an app that they list. Other icons are shown only to people
+    who manage the library."""
     manages = ctx.may("apps.manage") and ctx.on_platform
     asked = select(Application.icon, Application.icon_type, RATEABLE.label("rateable"))
     async with ctx.inside(PLATFORM) as db:
@@ -125,7 +125,8 @@ def _knows(ctx: Context, tag: str) -> bool:
 
 
 async def _sent_icon(ctx: Context, form: Bound) -> Icon | None:
-    """The picture that was chosen now, or with this form's last try: a browser forgets a chosen file when a form comes back."""
+    """The picture that was chosen now, or with this form's last try:
+    a browser forgets a chosen file when a form comes back."""
     posted = await ctx.form()
     upload = posted.get("icon")
     data = await upload.read() if isinstance(upload, UploadFile) else b""

@@ -1,4 +1,5 @@
-"""`/attendance`: all records, one day, one person; and bulk acts over each. One record: attendance_record; forms: attendance_forms."""
+"""`/attendance`: all records, one day, one person; and bulk acts over each.
+One record: attendance_record; forms: attendance_forms."""
 
 from datetime import date, timedelta
 from typing import Any

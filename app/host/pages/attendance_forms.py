@@ -166,8 +166,10 @@ def _rows(posted: FormMultiDict) -> int:
 
 
 def _hours(form: Bound, where: ZoneInfo, record: Row[Any] | None) -> Hours | None:
-    """The typed hours; None when they are wrong, with the errors put into the form. An empty row of breaks is no break."""
-    # An unchanged time keeps its instant: it may be in the second of two equal hours in autumn, or have a fraction of a second.
+    """The typed hours; None when they are wrong, with the errors put into the form.
+    An empty row of breaks is no break."""
+    # An unchanged time keeps its instant: it may be in the second of two equal hours in autumn,
+    # or have a fraction of a second.
     kept = {_as_shown(one, where): one for one in _instants(record)}
 
     def instant(local: datetime) -> datetime:

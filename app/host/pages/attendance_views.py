@@ -1,4 +1,5 @@
-"""The three views of attendance: all records, one day, one person; and what a bulk act does to the records of one. Routes: attendance."""
+"""The three views of attendance: all records, one day, one person; and what a bulk act does to the records of one.
+Routes: attendance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,8 @@ from app.web.long_acts.bulk import BulkRows, LongBulk
 
 @dataclass(frozen=True, slots=True)
 class RecordActWords:
-    """The words of an act on records. `label` has a place for the records; `stands` says why the act leaves a record as it is."""
+    """The words of an act on records. `label` has a place for the records;
+    `stands` says why the act leaves a record as it is."""
 
     label: str
     past: str
@@ -76,7 +78,8 @@ EVERYTHING = Empty(
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one view of the records is about: its address, which records, and the columns and filters it decides itself."""
+    """What one view of the records is about: its address, which records,
+    and the columns and filters it decides itself."""
 
     url: str
     scope: ColumnElement[bool]

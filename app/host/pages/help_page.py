@@ -1,5 +1,5 @@
-"""`/help`: how to find things, the keys, whom to ask, and what is kept of an answer; below it the pages of docs/. For everybody
-who is signed in."""
+"""`/help`: how to find things, the keys, whom to ask, and what is kept of an answer; below it the pages of docs/. For
+everybody who is signed in."""
 
 from typing import Any
 
@@ -42,8 +42,8 @@ async def show_page(ctx: NamedDependency[Context], name: FromPath[str]) -> Respo
 
 @get("/help/api", guards=[signed_in])
 async def show_apis(ctx: NamedDependency[Context]) -> Response[Any]:
-    """A page of docs/ like the others. It needs a route of its own: because of the references below it, the router does not take
-    `api` for a name."""
+    """A page of docs/ like the others. It needs a route of its own: because of the references below it, the router does
+    not take `api` for a name."""
     return await _page_of(ctx, "api")
 
 

@@ -1,4 +1,5 @@
-"""`/attendance/locks`: which days are closed for attendance edits. The form proposes last month, the one that payroll closes next."""
+"""`/attendance/locks`: which days are closed for attendance edits.
+The form proposes last month, the one that payroll closes next."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace

@@ -1,5 +1,5 @@
-"""`/palette`, behind Ctrl-K: finds pages, acts, what is under way, problems, people, users and apps. Modules add what they hold to PALETTE_SOURCES, and their acts to
-ACTS (app.wiring)."""
+"""`/palette`, behind Ctrl-K: finds pages, acts, what is under way, problems, people, users and apps. Modules add what
+they hold to PALETTE_SOURCES, and their acts to ACTS (app.wiring)."""
 
 from typing import Any
 

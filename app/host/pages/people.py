@@ -236,7 +236,8 @@ async def options(ctx: NamedDependency[Context]) -> Response[str]:
 
 
 async def answer_options(ctx: Context) -> Response[str]:
-    """People as a combobox shows them; `#12` is the value, so that an ID number typed by hand is never taken for an id."""
+    """People as a combobox shows them; `#12` is the value, so that an ID number typed by hand is never taken
+    for an id."""
     asked = str(ctx.request.query_params.get("q", ""))[:LONGEST_FILTER].replace("\x00", "")
     found = await ctx.db.execute(
         select(Employee.id, Employee.name, Employee.id_number, Employee.department, Employee.active)

@@ -15,7 +15,8 @@ _COLUMNS: tuple[Any, ...] = (Employee.id, Employee.name, Employee.id_number)
 
 
 async def pick(db: AsyncSession, text: str) -> Row[Any]:
-    """Id, name and ID number of the one who is meant. Raises NotFound, and Conflict when two people share an ID number."""
+    """Id, name and ID number of the one who is meant.
+    Raises NotFound, and Conflict when two people share an ID number."""
     picked = _PICKED.fullmatch(text)
     employee_id = int(picked[1]) if picked else await people.one_with_id_number(db, text)
     statement = select(*_COLUMNS).where(Employee.id == employee_id, Employee.deleted_at.is_(None))

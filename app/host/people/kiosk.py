@@ -26,7 +26,8 @@ def cleaned(code: str) -> str:
 
 
 async def enrol(db: AsyncSession, actor: Actor, code: str, employee_id: int) -> int:
-    """The id of the new enrolment. Raises Invalid, NotFound, and Conflict when the code is taken or the person deleted."""
+    """The id of the new enrolment. Raises Invalid, NotFound, and Conflict when the code is taken
+    or the person deleted."""
     code = cleaned(code)
     person = (
         await db.execute(select(Employee).where(Employee.id == employee_id).with_for_update())

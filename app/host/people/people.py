@@ -1,4 +1,5 @@
-"""Employees: add, edit, deactivate, activate, delete, restore. Reading a file of them: people_import; kiosk codes: kiosk."""
+"""Employees: add, edit, deactivate, activate, delete, restore.
+Reading a file of them: people_import; kiosk codes: kiosk."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -114,7 +115,8 @@ async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: Employ
 
 
 async def deactivate(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
-    """Punches that still wait will say "Employee inactive"; links, records and kiosk codes stay. Returns whom it changed."""
+    """Punches that still wait will say "Employee inactive"; links, records and kiosk codes stay.
+    Returns whom it changed."""
     found = among(Employee.id, ids) & Employee.active & Employee.deleted_at.is_(None)
     changed = await _set(db, found, active=False)
     changes = [AuditedChange(one, {"active": True}, {"active": False}) for one in changed]

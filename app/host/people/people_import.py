@@ -1,7 +1,7 @@
 """Employees from a CSV file: all rows or none, with every bad line named.
 
-A line updates the employee who has that ID number *and* name, else it adds one. A column that the file leaves out changes
-nothing; an empty cell clears its field, except that an empty `active` and an empty `kiosk_code` change nothing.
+A line updates the employee who has that ID number *and* name, else it adds one. A column that the file leaves out
+changes nothing; an empty cell clears its field, except that an empty `active` and an empty `kiosk_code` change nothing.
 """
 
 import csv
@@ -111,8 +111,8 @@ def read(data: bytes) -> tuple[list[FileLine], list[FieldError]]:
 
 
 def person_key(id_number: str, name: str) -> Key:
-    """How a line finds its employee: by the ID number as it is compared everywhere, and by the name without regard to case and
-    spaces."""
+    """How a line finds its employee: by the ID number as it is compared everywhere, and by the name without regard to
+    case and spaces."""
     return id_number_key(id_number), " ".join(unicodedata.normalize("NFC", name).split()).casefold()
 
 

@@ -1,5 +1,5 @@
-"""The backup is overdue: no backup called its address for longer than the hours that a person set. The next call closes the
-problem."""
+"""The backup is overdue: no backup called its address for longer than the hours that a person set. The next call closes
+the problem."""
 
 from datetime import datetime
 from typing import Final

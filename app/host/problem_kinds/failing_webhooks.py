@@ -1,4 +1,5 @@
-"""Webhooks that fail several times in a row, or that Muster has switched off. An event that arrives closes the problem."""
+"""Webhooks that fail several times in a row, or that Muster has switched off.
+An event that arrives closes the problem."""
 
 from collections.abc import Mapping
 from datetime import datetime

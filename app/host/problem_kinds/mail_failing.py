@@ -1,4 +1,5 @@
-"""The mail server takes no mail: several attempts failed in a row. Sending continues, and the first mail that leaves closes it."""
+"""The mail server takes no mail: several attempts failed in a row.
+Sending continues, and the first mail that leaves closes it."""
 
 from datetime import datetime
 from typing import Final

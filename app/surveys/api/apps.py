@@ -1,6 +1,7 @@
 """The rating half of the end-user API: the apps that may be rated, and one rating a day.
 
-The library and its ratings are the platform's; a tenant's people read and write them there. `app.surveys.api.surveys` mounts ROUTES.
+The library and its ratings are the platform's; a tenant's people read and write them there.
+`app.surveys.api.surveys` mounts ROUTES.
 """
 
 import unicodedata

@@ -66,8 +66,8 @@ class QueueMeta(msgspec.Struct, kw_only=True):
 
 
 class GivenAnswer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """`value`: 1-5 for stars, 0-10 for an NPS, an option's text, a list of option texts, a number of at most 6 decimals, a day such as
-    2026-11-25, a list of {row, choice}, or a text up to 5000 characters."""
+    """`value`: 1-5 for stars, 0-10 for an NPS, an option's text, a list of option texts, a number of at most 6
+    decimals, a day such as 2026-11-25, a list of {row, choice}, or a text up to 5000 characters."""
 
     question: Uid
     value: Value

@@ -21,8 +21,8 @@ from app.surveys.translations import candidates, survey_texts
 
 _survey, _asked = Survey.__table__, Question.__table__
 _seen = LanguageShown.__table__
-# The first of the tags that would do (`translations.candidates`) which the survey has; null for a survey that has no other language than
-# its own, without a look at the tags.
+# The first of the tags that would do (`translations.candidates`) which the survey has; null for a survey that has no
+# other language than its own, without a look at the tags.
 _wanted = func.unnest(bindparam("tags", type_=ARRAY(Text))).table_valued("tag", with_ordinality="place")
 _wanted = _wanted.render_derived(name="wanted")
 _chosen = (
@@ -122,7 +122,8 @@ _kept = KeptItems()
 
 
 async def read(db: AsyncSession, ids: Sequence[int], languages: Iterable[str]) -> dict[int, Item]:
-    """By the numbers of their rows; one that is gone is missing. `languages` are tags of what the person reads, best first."""
+    """By the numbers of their rows; one that is gone is missing.
+    `languages` are tags of what the person reads, best first."""
     if not ids:
         return {}
     workspace, given = workspace_of(db), {"ids": list(ids), "tags": candidates(languages)}

@@ -1,5 +1,5 @@
-"""Surveys as this process read them last. Reading one takes longer than all else of a call, and what it says changes only when somebody
-saves it: so an item is found again by what the survey's row says of its words."""
+"""Surveys as this process read them last. Reading one takes longer than all else of a call, and what it says changes
+only when somebody saves it: so an item is found again by what the survey's row says of its words."""
 
 from collections import OrderedDict
 from dataclasses import replace
@@ -48,8 +48,8 @@ class KeptItems:
 
 
 def _words(workspace: str, row: Any) -> _Words:
-    """A save gives another revision at another time. The time is there for a database that was set back while this process ran: the next save
-    gives a number a second time, and may ask the same again under new ids."""
+    """A save gives another revision at another time. The time is there for a database that was set back while this
+    process ran: the next save gives a number a second time, and may ask the same again under new ids."""
     return workspace, row.uid, row.revision, row.updated_at, row.tag
 
 

@@ -114,7 +114,8 @@ _buried = (
     .join_from(Tombstone, Response, Response.number == Tombstone.number)
     .where(Survey.demo, Response.number <= _MARK, Response.survey_id == Survey.id, Response.version == Survey.version)
 )
-# To be read beside a survey: the ledger's rows of its version. Those up to the mark were counted, but not those under a tombstone.
+# To be read beside a survey: the ledger's rows of its version.
+# Those up to the mark were counted, but not those under a tombstone.
 RESPONSES: ColumnElement[int] = (
     _kept.scalar_subquery() + _fresh.scalar_subquery() + _buried.correlate(Survey).scalar_subquery()
 )

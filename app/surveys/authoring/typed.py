@@ -37,7 +37,8 @@ def typed_message(text: str) -> str:
     known = _OTHER_NAME.sub(lambda tag: tag[1] + _ALIKE[tag[2].lower()], text)
     parts = _BLANK_LINES.split(known)
     message = known if len(parts) == 1 else "\n".join(map(_paragraph, parts))
-    # Markup that is removed between two lines leaves a blank line, which would become a paragraph when the author saves again.
+    # Markup that is removed between two lines leaves a blank line,
+    # which would become a paragraph when the author saves again.
     return message.replace("\n", " ") if _BLANK_LINES.search(sanitise(message).html) else message
 
 

@@ -1,4 +1,5 @@
-"""The answers of one person, from the ledger of their own workspace and that of the platform, with the words that they saw."""
+"""The answers of one person, from the ledger of their own workspace and that of the platform,
+with the words that they saw."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -71,7 +71,8 @@ class Answer(Base):
     * multiple choice: a tick is a row of its own, with the text of its option.
     * number: as `decimals.written` writes it, "12" or "-3.5": one number, one text.
     * date: "2026-11-25".
-    * matrix: each answered row is a row of its own: the text of the row, a tab, the text of its choice. Neither holds a tab.
+    * matrix: each answered row is a row of its own: the text of the row, a tab, the text of its choice.
+      Neither holds a tab.
     * free text: '', since the text itself is in `sealed`.
     """
 

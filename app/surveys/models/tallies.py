@@ -100,9 +100,11 @@ class KeptSplit(Base):
 
 
 class KeptNumbers(Base):
-    """What one number question of a version came to, as app.surveys.results.kept_numbers counted it in the background at
-    `counted_at`: `people` gave a number, and `ranges` counts them in equal parts from `lowest` to `highest`. `is_whole`:
-    all are whole numbers. When few numbers differ, `choices` has the people by number, and under '' all of them.
+    """What one number question of a version came to, as app.surveys.results.kept_numbers counted it
+    in the background at
+    `counted_at`: `people` gave a number, and `ranges` counts them in equal parts from `lowest` to `highest`.
+    `is_whole`: all are whole numbers. When few numbers differ, `choices` has the people by number,
+    and under '' all of them.
 
     `answered` people gave any answer: where a question had another type before, more than `people`, which may be 0.
     """

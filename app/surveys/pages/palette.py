@@ -1,5 +1,5 @@
-"""What surveys offer to the host's pages: surveys by title for the palette, the responses of a person, and what the audit
-calls surveys."""
+"""What surveys offer to the host's pages: surveys by title for the palette, the responses of a person, and what the
+audit calls surveys."""
 
 from sqlalchemy import select
 

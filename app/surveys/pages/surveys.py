@@ -1,4 +1,5 @@
-"""`/surveys/list`: every survey of the workspace, how far it got, and what can be done with it. The acts: acts and bulk_acts."""
+"""`/surveys/list`: every survey of the workspace, how far it got, and what can be done with it.
+The acts: acts and bulk_acts."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,5 @@
-"""`/surveys/view/<uid>`: one survey in full. Read-only: its definition, its figures, what people wrote, and its own ledger."""
+"""`/surveys/view/<uid>`: one survey in full. Read-only: its definition, its figures, what people wrote,
+and its own ledger."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -8,7 +8,8 @@ from app.surveys.asking import pacing
 from app.surveys.asking.pacing import Caller, Offer, PromptHistory
 
 INVITED, MOST_REMINDERS = 0, 2
-# A mail that waited longer, because mail was off or no worker ran, is dropped: a reminder of last month helps no person.
+# A mail that waited longer, because mail was off or no worker ran, is dropped:
+# a reminder of last month helps no person.
 LASTS: Final = timedelta(days=7)
 Fate = Literal["sent", "waits", "dropped"]
 

@@ -1,4 +1,5 @@
-"""Counts the answers of some responses by groups of people, in one statement. What is stored of it, and for how long: splits.py."""
+"""Counts the answers of some responses by groups of people, in one statement.
+What is stored of it, and for how long: splits.py."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,5 @@
-"""Number questions of versions of a survey: counted when somebody asks, unless very many numbers differ. These are counted by a job,
-which stores one small row for each question.
+"""Number questions of versions of a survey: counted when somebody asks, unless very many numbers differ. These are
+counted by a job, which stores one small row for each question.
 
 A stored count is about the whole version up to the mark of the tallies, whatever days and outcomes are asked for.
 """
@@ -37,8 +37,8 @@ from app.surveys.results.number_counts import NumberCount
 from app.surveys.results.tallies import AskedIn, TallyScope
 
 JOB = "surveys_numbers"
-# So many rows of the tallies are counted when somebody asks, for all questions and versions together. A number has a row
-# for each day and outcome.
+# So many rows of the tallies are counted when somebody asks, for all questions and versions together. A number has a
+# row for each day and outcome.
 MOST_LIVE = 10_000
 # Questions with at most so many different numbers are counted when somebody asks, however many rows they have.
 FEW = 200

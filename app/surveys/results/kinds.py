@@ -22,8 +22,8 @@ OUTCOME_WORDS = {"agreed": "Agree", "declined": "Disagree", "withdrawn": "Withdr
 
 @dataclass(frozen=True, slots=True)
 class AnswerColumn:
-    """One column of a table. `read` gets the answer (None for none) and the outcome of the response; without it the answer is
-    the value."""
+    """One column of a table. `read` gets the answer (None for none) and the outcome of the response; without it the
+    answer is the value."""
 
     key: str
     label: str

@@ -116,8 +116,8 @@ def _with(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def of(questions: Sequence[AskedQuestion], keys: KeyRing, workspace: str, *, on_platform: bool) -> Table:
-    """The columns of the questions, then who answered, when and how. Texts are opened row by row; those of erased people
-    are empty."""
+    """The columns of the questions, then who answered, when and how. Texts are opened row by row; those of erased
+    people are empty."""
     asked = [(question, one) for question in questions for one in kinds.columns(question)]
     columns = (*(TableColumn(one.key, one.label) for _, one in asked), *_person(on_platform=on_platform), *_RESPONSE)
     reads = [(str(question.key), one.read) for question, one in asked]

@@ -1,14 +1,15 @@
-"""Counts of responses, exact at any moment and fast at any size: the stored counts up to a mark, plus the rows after it.
+"""Counts of responses, exact at any moment and fast at any size:
+the stored counts up to a mark, plus the rows after it.
 
-tally_marks.py moves the mark. A reader adds the few rows after it in the same statement, so it never counts a row twice or
-misses one. Rows under a tombstone never count. A row of the whole response has the nil question and choice ''; a
+tally_marks.py moves the mark. A reader adds the few rows after it in the same statement, so it never counts a row twice
+or misses one. Rows under a tombstone never count. A row of the whole response has the nil question and choice ''; a
 question's row with choice '' counts the people who answered it at all, however many options they ticked.
 
 The present standing counts: a withdrawal moves its response from the agreed ones of the day of the agreement to the
 withdrawn ones, and agreeing again moves it back. So each change is counted once, when it comes.
 
-People asked are those with a first impression (`survey_prompt_state`), stored under the outcome ASKED of tally_rows.py, and
-those who responded without one (`unprompted`).
+People asked are those with a first impression (`survey_prompt_state`), stored under the outcome ASKED of tally_rows.py,
+and those who responded without one (`unprompted`).
 """
 
 from collections.abc import Collection
@@ -188,7 +189,8 @@ def kept_people(scope: TallyScope, asked: Collection[AskedIn]) -> Select[Any]:
 
 
 def by_version(survey_id: int, versions: Collection[int], only: Collection[UUID] | None = None) -> Select[Any]:
-    """Answers of several versions of a survey: rows of (version, question_key, choice, people); `only` as in `figures`."""
+    """Answers of several versions of a survey: rows of (version, question_key, choice, people);
+    `only` as in `figures`."""
     which = and_(TallyScope(survey_id).kept(), Tally.version.in_(versions))
     fresh = and_(_FRESH, TallyScope(survey_id).responses(), Response.version.in_(versions))
     kept = (_chosen(Tally).where(which, one) for one in _of_questions(only))

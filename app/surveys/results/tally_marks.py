@@ -1,4 +1,5 @@
-"""The marks up to which the tallies have counted: moving them towards the head of the ledger, and counting surveys again.
+"""The marks up to which the tallies have counted: moving them towards the head of the ledger,
+and counting surveys again.
 
 Reading what is counted, and what comes after the marks: tallies.py.
 """

@@ -144,8 +144,8 @@ def _sqlstate(error: Exception) -> str:
 
 
 def _lost(error: Exception) -> bool:
-    # The driver's own error comes from a statement that goes directly to it: the server ended the connection, and the driver had no
-    # statement to match that message with (app.db.pool.note_failure does the same for other statements).
+    # The driver's own error comes from a statement that goes directly to it: the server ended the connection, and the
+    # driver had no statement to match that message with (app.db.pool.note_failure does the same for other statements).
     if isinstance(error, (OperationalError, InterfaceError, ConnectionError, InternalClientError)):
         return True
     return isinstance(error, DBAPIError) and error.connection_invalidated

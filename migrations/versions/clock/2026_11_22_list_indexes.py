@@ -1,4 +1,5 @@
-"""The punches of people are counted from an index alone, whatever else narrows them; breaks and overtime have one of their own."""
+"""The punches of people are counted from an index alone, whatever else narrows them;
+breaks and overtime have one of their own."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""Punches of each code by week instead of by month, by code first: a quarter of the punches is counted for a page, and again."""
+"""Punches of each code by week instead of by month, by code first:
+a quarter of the punches is counted for a page, and again."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""What the server changed of a punch is kept, and an edited punch remembers the record that it left. No row is rewritten."""
+"""What the server changed of a punch is kept, and an edited punch remembers the record that it left.
+No row is rewritten."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""Punches that the server has no more are marked, counted apart, and asked about where they are many. No punch is rewritten.
+"""Punches that the server has no more are marked, counted apart, and asked about where they are many.
+No punch is rewritten.
 
 The index of waiting punches is built again without those that are gone.
 """

@@ -1,4 +1,5 @@
-"""When the name of a mirrored person last changed: their punches show it, and those who follow the punches must see the change."""
+"""When the name of a mirrored person last changed: their punches show it,
+and those who follow the punches must see the change."""
 
 import sqlalchemy as sa
 from alembic import op

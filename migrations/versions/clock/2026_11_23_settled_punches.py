@@ -1,7 +1,7 @@
 """Who settled a punch, when and why: it was only known that a record was kept. No punch goes.
 
-Punches inside a record made by hand are judged again: that record settles them now. The index of waiting punches is built again without
-those that are settled.
+Punches inside a record made by hand are judged again: that record settles them now. The index of waiting punches is
+built again without those that are settled.
 """
 
 import sqlalchemy as sa

@@ -1,4 +1,5 @@
-"""People with a similar name whom another code has are kept beside the candidates: they are shown, and never suggested."""
+"""People with a similar name whom another code has are kept beside the candidates:
+they are shown, and never suggested."""
 
 import sqlalchemy as sa
 from alembic import op

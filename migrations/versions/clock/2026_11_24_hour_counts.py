@@ -1,4 +1,5 @@
-"""The hours of the week and how late punches came are kept by day. The rollup counts the days that there are, week by week."""
+"""The hours of the week and how late punches came are kept by day.
+The rollup counts the days that there are, week by week."""
 
 import sqlalchemy as sa
 from alembic import op

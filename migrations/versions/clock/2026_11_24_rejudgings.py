@@ -1,4 +1,5 @@
-"""Changes of rules and terminals whose punches are judged again slice by slice, and the index that finds what they concern."""
+"""Changes of rules and terminals whose punches are judged again slice by slice,
+and the index that finds what they concern."""
 
 import sqlalchemy as sa
 from alembic import op

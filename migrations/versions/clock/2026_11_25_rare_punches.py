@@ -1,4 +1,5 @@
-"""Punches of some people that were not imported, days with punches that are gone, and runs by their state are found by indexes."""
+"""Punches of some people that were not imported, days with punches that are gone,
+and runs by their state are found by indexes."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""Punches that wait for a person's decision are found by an index of their own: every sweep for problems asks for them."""
+"""Punches that wait for a person's decision are found by an index of their own:
+every sweep for problems asks for them."""
 
 import sqlalchemy as sa
 from alembic import op

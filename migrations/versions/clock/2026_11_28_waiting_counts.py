@@ -1,5 +1,5 @@
-"""How many punches of a code wait for an employee is kept with its weeks, and their sum beside them. The rollup counts the weeks that there
-are, some at a time."""
+"""How many punches of a code wait for an employee is kept with its weeks, and their sum beside them. The rollup counts
+the weeks that there are, some at a time."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""Which events that wait are about a subject is one look into an index: it keeps no list of late entries, which each look would read."""
+"""Which events that wait are about a subject is one look into an index:
+it keeps no list of late entries, which each look would read."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""Open problems are counted by kind, and the most harmful found, from an index alone; so are their departments and terminals."""
+"""Open problems are counted by kind, and the most harmful found, from an index alone;
+so are their departments and terminals."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -6,7 +6,8 @@ from alembic import op
 revision = "2026_11_23_ledger_notes"
 down_revision = "2026_11_21_first_tables"
 
-# Inside that function the current user is the owner. The path is fixed, or the caller could bring functions of their own.
+# Inside that function the current user is the owner.
+# The path is fixed, or the caller could bring functions of their own.
 GUARD = (
     """
     CREATE FUNCTION refuse_ledger_note() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -1,4 +1,5 @@
-"""Hashes of the codes that stand for the authenticator app, each once. Who has a second factor already makes them in Account."""
+"""Hashes of the codes that stand for the authenticator app, each once.
+Who has a second factor already makes them in Account."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,5 +1,5 @@
-"""By which API token a person acted, in the audit. For existing entries it is not known. Indexes: for what one person did, for
-the erasures, which every page of the audit asks for, and for the newest entry about a subject."""
+"""By which API token a person acted, in the audit. For existing entries it is not known. Indexes: for what one person
+did, for the erasures, which every page of the audit asks for, and for the newest entry about a subject."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""The id that recovery codes were hashed with, for accounts that come from another installation and have a new id here."""
+"""The id that recovery codes were hashed with, for accounts that come from another installation
+and have a new id here."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""The daily note of the ledger's head is written by a function that reads the head itself, with the rights of the tables' owner."""
+"""The daily note of the ledger's head is written by a function that reads the head itself,
+with the rights of the tables' owner."""
 
 from alembic import op
 from sqlalchemy import text

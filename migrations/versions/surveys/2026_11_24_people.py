@@ -1,7 +1,7 @@
 """Which account stands behind each person number of the ledger: at first the one with the same number.
 
-No row of the ledger is touched. The triggers note the number of everybody who answers for the first time, also where the version
-before still runs while this one migrates: it knows no person numbers, and writes the id of the account.
+No row of the ledger is touched. The triggers note the number of everybody who answers for the first time, also where
+the version before still runs while this one migrates: it knows no person numbers, and writes the id of the account.
 """
 
 import sqlalchemy as sa

@@ -1,6 +1,8 @@
-"""Anonymous surveys: whether a survey is one, and by which group it is split; sealed ballots with their keys; results of closed versions.
+"""Anonymous surveys: whether a survey is one, and by which group it is split; sealed ballots with their keys;
+results of closed versions.
 
-A trigger keeps answers to an anonymous survey out of the ledger, also where the version before, which knows none, still runs meanwhile.
+A trigger keeps answers to an anonymous survey out of the ledger, also where the version before, which knows none,
+still runs meanwhile.
 """
 
 import sqlalchemy as sa

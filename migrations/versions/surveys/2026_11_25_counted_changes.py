@@ -1,4 +1,5 @@
-"""Up to which ledger number the counts know what changed responses: none yet, so that the next count takes all of them."""
+"""Up to which ledger number the counts know what changed responses:
+none yet, so that the next count takes all of them."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""What changed since an instant is found by an index: responses, what became of them, what was removed, and who was erased."""
+"""What changed since an instant is found by an index: responses, what became of them, what was removed,
+and who was erased."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""In which language a person was asked what they answered (null where the survey had one language), and figures by that."""
+"""In which language a person was asked what they answered (null where the survey had one language),
+and figures by that."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,5 @@
-"""Details of questions (ends, bounds, rows, pages, conditions), four more types of questions, and what an app must show for a survey."""
+"""Details of questions (ends, bounds, rows, pages, conditions), four more types of questions,
+and what an app must show for a survey."""
 
 import sqlalchemy as sa
 from alembic import op

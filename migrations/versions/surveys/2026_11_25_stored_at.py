@@ -1,6 +1,7 @@
 """When a row of the ledger was written, by the clock of the database: what other programs follow goes by it.
 
-Rows that are there have the instant of this step. `recorded_at` is what the entry says, by the clock of the process that heard the answer.
+Rows that are there have the instant of this step.
+`recorded_at` is what the entry says, by the clock of the process that heard the answer.
 """
 
 import sqlalchemy as sa

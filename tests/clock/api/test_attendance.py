@@ -167,7 +167,8 @@ class TestFollowing:
         assert [one["id"] for one in await payroll.data(URL, updated_since=since)] == [row["id"]]
 
     async def test_many_writers_and_one_reader_end_with_the_same(self, payroll: Caller, database: Database) -> None:
-        """Each writer decides on records, and deletes some; the reader follows meanwhile and holds at the end what the tables hold."""
+        """Each writer decides on records, and deletes some;
+        the reader follows meanwhile and holds at the end what the tables hold."""
         async with database.transaction() as db:
             ada = (await db.scalars(select(Employee.id))).one()
             first = (await db.scalars(select(AttendanceRecord).order_by(AttendanceRecord.id))).first()

@@ -1,4 +1,5 @@
-"""The OpenAPI documents of both APIs, as strict a reader as there is takes them: what they name is there, and fits itself."""
+"""The OpenAPI documents of both APIs, as strict a reader as there is takes them:
+what they name is there, and fits itself."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -62,7 +63,8 @@ BOUNDS = {
 
 
 def test_every_field_is_bounded(document: Any) -> None:
-    """Contract: "Every field in both is bounded (lengths, ranges, enums, formats)". Also what stands outside the components."""
+    """Contract: "Every field in both is bounded (lengths, ranges, enums, formats)".
+    Also what stands outside the components."""
     kinds = [node for node in nodes(document) if isinstance(node.get("type"), str)]
     assert [node for node in kinds if node["type"] in BOUNDS and not BOUNDS[node["type"]] & set(node)] == []
 

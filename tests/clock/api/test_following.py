@@ -119,7 +119,8 @@ class TestARenaming:
 
     @pytest.fixture
     async def ada(self, database: Database) -> int:
-        """Ada, of a department, a position and two areas, and Linus who has nothing in common with her; Ada's employee."""
+        """Ada, of a department, a position and two areas, and Linus who has nothing in common with her;
+        Ada's employee."""
         async with database.transaction() as db:
             for resource, code in (("departments", "D"), ("positions", "P"), ("areas", "A"), ("areas", "B")):
                 await write_listing(db, resource, 1, [Unit(f"1{code}", code, "Old", None)], {})

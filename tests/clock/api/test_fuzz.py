@@ -1,4 +1,5 @@
-"""The integration API under a fuzzer: whatever the document allows, or forbids, gets a documented answer and never a fault."""
+"""The integration API under a fuzzer: whatever the document allows, or forbids,
+gets a documented answer and never a fault."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Which of the chosen matches are accepted: never two codes of one employee, for any choice and any holder of a code."""
+"""Which of the chosen matches are accepted: never two codes of one employee,
+for any choice and any holder of a code."""
 
 from collections import Counter
 from dataclasses import replace

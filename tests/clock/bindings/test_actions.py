@@ -1,4 +1,5 @@
-"""Binding verbs on real rows: what they change, what they write down, and which punches the import must look at again."""
+"""Binding verbs on real rows: what they change, what they write down,
+and which punches the import must look at again."""
 
 import asyncio
 from collections.abc import AsyncIterator

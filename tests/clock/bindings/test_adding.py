@@ -48,8 +48,8 @@ def test_which_codes_become_employees(
 
 @pytest.fixture
 async def floor(database: Database) -> dict[str, int]:
-    """On the clock: 100, who is unknown, with all that a clock can say; 200 whose ID number an inactive employee has; 300 without a
-    name; 400 bound; 500 ignored. Ids of mirrored people by code."""
+    """On the clock: 100, who is unknown, with all that a clock can say; 200 whose ID number an inactive employee has;
+    300 without a name; 400 bound; 500 ignored. Ids of mirrored people by code."""
     async with database.transaction() as db:
         await connect(db)
         db.add_all([Department(code="D1", name="Assembly"), Position(code="P1", name="Fitter")])

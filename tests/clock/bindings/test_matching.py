@@ -1,4 +1,5 @@
-"""Every line of the transition table and of the decision order, competing claims, and what must hold for any set of codes."""
+"""Every line of the transition table and of the decision order, competing claims,
+and what must hold for any set of codes."""
 
 from dataclasses import replace
 
@@ -146,7 +147,8 @@ class TestDecisionOrder:
         ],
     )
     def test_the_next_free_similar_person_is_suggested_instead(self, linked):
-        """Whether a person linked the other one, the server lost their code, or this very pass matches it by its number."""
+        """Whether a person linked the other one, the server lost their code,
+        or this very pass matches it by its number."""
         people = host(ADA, BEN, replace(CLEO, name="Benn Okri"))
         more = {"emp_code": "7", "host_employee_id": 2} | linked if "state" in linked else linked
         after = settled([code("9", "Ben Okri"), code(id=2, **more)], people)[0]
@@ -409,7 +411,8 @@ def codes_of(draw, key, number, ids):
 @settings(max_examples=300, deadline=None)
 @given(worlds())
 def test_whatever_codes_and_people_there_are(world):
-    """One drawing for all that must hold of what a pass leaves: to draw them costs many times what it costs to judge them."""
+    """One drawing for all that must hold of what a pass leaves:
+    to draw them costs many times what it costs to judge them."""
     codes, people = world
     after = settled(codes, people)
     a_second_pass_changes_nothing(after, people)

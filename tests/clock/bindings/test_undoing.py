@@ -1,4 +1,5 @@
-"""Taking back and moving what a code's punches made: what goes, what stays and why, what the punches show, in slices and at once."""
+"""Taking back and moving what a code's punches made: what goes, what stays and why, what the punches show,
+in slices and at once."""
 
 import asyncio
 from collections.abc import Iterable
@@ -390,7 +391,8 @@ class TestInSlices:
     async def test_a_worker_of_an_older_version_leaves_an_act_alone_whose_items_are_not_named(
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """It would find no item, and end the act with nothing done. The same holds for the job that a person asks for who stops it."""
+        """It would find no item, and end the act with nothing done.
+        The same holds for the job that a person asks for who stops it."""
         monkeypatch.setattr(undoing, "MOST_LINKED", 5)
         await ada_works(database, WEEK)
         progress = await clear(database)

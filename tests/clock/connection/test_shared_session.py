@@ -1,4 +1,5 @@
-"""One session with an account of a time-clock server, for all workspaces that use it; and that none learns of another."""
+"""One session with an account of a time-clock server, for all workspaces that use it;
+and that none learns of another."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,5 @@
-"""Punches that are deleted on the server, over real HTTP: a few are believed, a mass asks a person, and what comes back counts."""
+"""Punches that are deleted on the server, over real HTTP: a few are believed, a mass asks a person,
+and what comes back counts."""
 
 from datetime import date, timedelta
 from typing import Any

@@ -1,4 +1,5 @@
-"""Punches that are edited on the server, over real HTTP: the mirror continues, records follow, and *Why?* says what was before."""
+"""Punches that are edited on the server, over real HTTP: the mirror continues, records follow, and *Why?*
+says what was before."""
 
 import json
 from contextlib import asynccontextmanager

@@ -1,5 +1,5 @@
-"""Another zone of the connection: the request writes one row, slices give punches its times, and until the last has them the import
-judges nothing, and everybody who asks is told so."""
+"""Another zone of the connection: the request writes one row, slices give punches its times, and until the last has
+them the import judges nothing, and everybody who asks is told so."""
 
 import random
 from collections.abc import Sequence

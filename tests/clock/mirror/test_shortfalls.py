@@ -1,4 +1,5 @@
-"""A server that counts more punches than it gives: what lies behind is read, the gap is named, and a person may accept it."""
+"""A server that counts more punches than it gives: what lies behind is read, the gap is named,
+and a person may accept it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -21,7 +21,8 @@ URL = "/clock_analytics"
 
 @pytest.fixture
 async def week(database):
-    """Monday 16 to Sunday 22 November 2026: a check-in at 8 and a check-out at 17 each day, uploaded after a minute and after a day."""
+    """Monday 16 to Sunday 22 November 2026: a check-in at 8 and a check-out at 17 each day,
+    uploaded after a minute and after a day."""
     async with database.transaction("main") as db:
         for day in range(16, 23):
             for hour, code, late in ((8, 0, timedelta(minutes=1)), (17, 1, timedelta(days=1, seconds=1))):

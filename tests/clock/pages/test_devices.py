@@ -26,7 +26,8 @@ ACTS = ("direction", "kind", "remarks")
 
 @pytest.fixture
 async def gate(database: Database) -> int:
-    """The id of the main gate: 20 punches on the server, 12 of them here, its clock 90 s fast. A side door is beside it."""
+    """The id of the main gate: 20 punches on the server, 12 of them here, its clock 90 s fast.
+    A side door is beside it."""
     today = datetime.now(UTC).date()
     async with database.transaction() as db:
         await connect(db)

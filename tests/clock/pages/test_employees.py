@@ -1,4 +1,5 @@
-"""Employees & Bindings in a browser without a browser: the list, one person's drawer, acts on one and on many, and who may."""
+"""Employees & Bindings in a browser without a browser: the list, one person's drawer, acts on one and on many,
+and who may."""
 
 import csv
 import io
@@ -31,7 +32,8 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 async def floor(database):
-    """Ada and Ben at the host; on the clock: Ada's code auto-matched, Ben's suggested, two without an employee, a test card."""
+    """Ada and Ben at the host; on the clock: Ada's code auto-matched, Ben's suggested, two without an employee,
+    a test card."""
     async with database.transaction() as db:
         await connect(db, "Europe/Berlin")
         db.add(Department(code="D1", name="Assembly"))

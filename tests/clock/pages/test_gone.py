@@ -1,4 +1,5 @@
-"""Punches that are gone from the server, as pages, exports and the integration API show them, and what a person decides."""
+"""Punches that are gone from the server, as pages, exports and the integration API show them,
+and what a person decides."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,5 @@
-"""What people are told while punches are judged again after a rule or a terminal changed: three pages, the list, and the commands."""
+"""What people are told while punches are judged again after a rule or a terminal changed:
+three pages, the list, and the commands."""
 
 import pytest
 from sqlalchemy import func, select, update
@@ -47,7 +48,8 @@ async def test_three_pages_say_how_far_it_is_until_it_is_done(database: Database
 
 @pytest.mark.usefixtures("changed")
 async def test_days_of_a_slice_are_counted_before_the_next_slice(database: Database) -> None:
-    """Pages would count all of these days from their punches until the last slice, also those of people who only look."""
+    """Pages would count all of these days from their punches until the last slice,
+    also those of people who only look."""
     await import_all(database)
     async with database.transaction() as db:
         assert await db.scalar(select(func.count()).select_from(StaleDay)) == 0

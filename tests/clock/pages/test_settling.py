@@ -1,4 +1,5 @@
-"""Settled punches on Attendance Transactions and in *Why?*: who, when and why, the filter, and the acts on one and on many."""
+"""Settled punches on Attendance Transactions and in *Why?*:
+who, when and why, the filter, and the acts on one and on many."""
 
 import html
 import re

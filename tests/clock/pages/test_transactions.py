@@ -44,7 +44,8 @@ POSTS = (
 
 @pytest.fixture
 async def mill(database: Database) -> int:
-    """Ada, bound to 100, with a day that was imported, a lone tap and a tap without direction; Bea's code 200 is not bound."""
+    """Ada, bound to 100, with a day that was imported, a lone tap and a tap without direction;
+    Bea's code 200 is not bound."""
     async with database.transaction() as db:
         await connect(db, "Europe/Berlin")
         await mirror_terminal(db, "T1", alias="Main gate")

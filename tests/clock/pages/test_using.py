@@ -1,4 +1,5 @@
-"""Use the punches over a selection and a whole filter in the browser: the question with its numbers, what stays, and who may."""
+"""Use the punches over a selection and a whole filter in the browser:
+the question with its numbers, what stays, and who may."""
 
 import re
 from typing import Any

@@ -59,5 +59,6 @@ async def test_fifty_rows_weigh_little_more_than_ten_kilobytes(alice, address):
         async with alice.stream("GET", address, headers={"Accept-Encoding": encoding}) as answer:
             size = len(b"".join([piece async for piece in answer.aiter_raw()]))
         assert answer.headers["content-encoding"] == encoding
-        # Every page carries what a survey's card needs (its words, and how to keep what is typed): some 200 bytes of it.
+        # Every page carries what a survey's card needs (its words, and how to keep what is typed):
+        # some 200 bytes of it.
         assert size <= 10_600

@@ -1,4 +1,5 @@
-"""Any taps at all, what is edited of them, and what must hold for a store that judged them: shared by the property tests."""
+"""Any taps at all, what is edited of them, and what must hold for a store that judged them:
+shared by the property tests."""
 
 from dataclasses import replace
 from datetime import timedelta

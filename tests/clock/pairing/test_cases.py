@@ -1,4 +1,5 @@
-"""What the worked cases of docs/rules.md leave open: the same store judged several times. The cases themselves: test_rules_page.py."""
+"""What the worked cases of docs/rules.md leave open: the same store judged several times.
+The cases themselves: test_rules_page.py."""
 
 from app.clock.pairing.inputs import PairingEmployee
 from tests.clock.mirror_store import Store

@@ -23,7 +23,8 @@ from tests.clock.pairing.random_taps import (
     store_of,
 )
 
-# Taps that were imported, what they are edited to, the records that stand then, and the words of those that are not imported.
+# Taps that were imported, what they are edited to, the records that stand then,
+# and the words of those that are not imported.
 ROWS = {
     "a later clock-out brings the record up to date": (
         "I 08:00, O 17:00", {"O 17:00": "O 18:00"}, ["Mon 08:00-18:00"], {}),

@@ -27,7 +27,8 @@ from tests.clock.pairing.random_taps import (
 
 @st.composite
 def some_undirected_weeks(draw):
-    """Taps of people who only ever touch one undirected terminal: where a shift begins depends on what came long before."""
+    """Taps of people who only ever touch one undirected terminal:
+    where a shift begins depends on what came long before."""
     gaps = draw(st.lists(st.sampled_from([2, 4, 7, 8, 9, 12, 13, 14, 15, 16, 20, 26]), min_size=10, max_size=30))
     at, made = START, []
     for number, gap in enumerate(gaps, 1):

@@ -1,4 +1,5 @@
-"""One row for each line of the pairing rules and each limit at its exact boundary (docs/rules.md, "Pairing", "Outcome of a shift")."""
+"""One row for each line of the pairing rules and each limit at its exact boundary (docs/rules.md, "Pairing",
+"Outcome of a shift")."""
 
 from dataclasses import replace
 from zoneinfo import ZoneInfo

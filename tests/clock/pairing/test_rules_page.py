@@ -1,4 +1,5 @@
-"""docs/rules.md and the product agree: every worked case is played, and every word of the product stands on the page."""
+"""docs/rules.md and the product agree: every worked case is played,
+and every word of the product stands on the page."""
 
 import re
 from dataclasses import replace

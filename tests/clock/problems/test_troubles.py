@@ -1,4 +1,5 @@
-"""Troubles of a server and its people, through the simulator: each shows once, says what to do, the remedy works, and it closes."""
+"""Troubles of a server and its people, through the simulator:
+each shows once, says what to do, the remedy works, and it closes."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -29,7 +29,8 @@ class Tap:
 
 
 def is_lone(world, punch):
-    """A fold whose own tap is another employee's now, or no employee's, or no longer takes part: it stands for itself."""
+    """A fold whose own tap is another employee's now, or no employee's, or no longer takes part:
+    it stands for itself."""
     own = punch.repeats
     if own is None or punch.record is None:
         return False
@@ -76,7 +77,8 @@ def shifts_and_unfolded(world, who, taps):
 
 
 class Lane:
-    """One walk over the taps. `unfoldable`: what would be a fold had nothing arrived; if it is none, an arrival un-folded it."""
+    """One walk over the taps. `unfoldable`: what would be a fold had nothing arrived;
+    if it is none, an arrival un-folded it."""
 
     def __init__(self, world, taps, unfoldable):
         self.settings = world.settings

@@ -42,7 +42,8 @@ def leaves_an_old_hour(fold):
 
 
 def record_that_says_so(who, shift):
-    """The record that all edited taps of the shift left, if it has the hours of the shift already: there is nothing to write."""
+    """The record that all edited taps of the shift left, if it has the hours of the shift already:
+    there is nothing to write."""
     records = records_of(shift)
     if len(records) != 1 or shift.clock_in is None or any(tap.punch.lost_a_record for tap in shift.members()):
         return None
@@ -138,8 +139,8 @@ def is_late(who, shift, records):
 
 
 def reaches_beyond(record, shift):
-    """Of the hours that the import last wrote. An open record reaches as far as its breaks do. What an edited tap of the shift gave
-    went with it."""
+    """Of the hours that the import last wrote. An open record reaches as far as its breaks do. What an edited tap of
+    the shift gave went with it."""
     moved = [tap.punch.left_at for tap in shift.members() if tap.punch.left is record]
     hours = [at for at in record.hours() if at not in moved]
     if any(at < shift.clock_in.at for at in hours):

@@ -1,4 +1,5 @@
-"""A hostile server throws our secrets back in every part of its answer and in its own writing: nothing that we keep shows them."""
+"""A hostile server throws our secrets back in every part of its answer and in its own writing:
+nothing that we keep shows them."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,5 @@
-"""A person settles punches, a record made by hand settles those inside it, and the mark ends when the outcome changes."""
+"""A person settles punches, a record made by hand settles those inside it,
+and the mark ends when the outcome changes."""
 
 from datetime import timedelta
 from typing import Any

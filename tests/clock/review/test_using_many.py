@@ -1,4 +1,5 @@
-"""Use the punches in bulk: each shift by itself, refusals with their reason, the same verb as for one, in slices and at once."""
+"""Use the punches in bulk: each shift by itself, refusals with their reason, the same verb as for one,
+in slices and at once."""
 
 from collections.abc import Iterable
 from datetime import date

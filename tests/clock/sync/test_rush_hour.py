@@ -14,7 +14,8 @@ UNJUDGED = "SELECT count(*) FROM clock_transactions WHERE import_outcome IS NULL
 
 @contextmanager
 def busy(here: Site, every: int = 5) -> Iterator[list[int]]:
-    """Lets one punch arrive before every fifth page of punches; collects the numbers of the pages that were asked for."""
+    """Lets one punch arrive before every fifth page of punches;
+    collects the numbers of the pages that were asked for."""
     answer, asked = here.simulator.answer, list[int]()
     people = itertools.cycle(range(len(here.world.people)))
 

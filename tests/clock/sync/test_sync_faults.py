@@ -1,4 +1,5 @@
-"""Every quirk and every failure of a real server, switched on in the simulator: what is mirrored, and how the run ends."""
+"""Every quirk and every failure of a real server, switched on in the simulator:
+what is mirrored, and how the run ends."""
 
 import asyncio
 from datetime import date, datetime, timedelta
@@ -117,7 +118,8 @@ async def test_a_window_that_never_becomes_complete_stays_open_and_the_run_says_
 
 
 async def test_days_that_rest_until_tomorrow_are_read_at_once_where_a_person_asks(parts):
-    """Three runs found them incomplete; asked for again on the same day, they were not read, and the old note came back."""
+    """Three runs found them incomplete; asked for again on the same day, they were not read,
+    and the old note came back."""
     first, last = date(2026, 10, 25), date(2026, 10, 31)
 
     async with site(parts, days=30, employees=4) as here:

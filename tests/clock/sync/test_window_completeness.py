@@ -1,4 +1,5 @@
-"""When a window of punches is complete: a table of cases, and walks over servers that page in any order while rows arrive."""
+"""When a window of punches is complete: a table of cases, and walks over servers that page in any order
+while rows arrive."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -53,8 +54,8 @@ class Endless:
 
 @dataclass
 class Server:
-    """Rows in the order in which this server lists them. `arrivals` says for each call how many rows come in before it is
-    answered, and where; `shuffles` for each call how the order changes; both end some time."""
+    """Rows in the order in which this server lists them. `arrivals` says for each call how many rows come in before it
+    is answered, and where; `shuffles` for each call how the order changes; both end some time."""
 
     rows: list[int]
     size: int

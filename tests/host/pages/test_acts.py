@@ -1,5 +1,5 @@
-"""Bulk acts over a whole filter: above a thousand rows a job carries them out in slices, which one can watch, stop and join; what a
-killed worker left is continued by another."""
+"""Bulk acts over a whole filter: above a thousand rows a job carries them out in slices, which one can watch, stop and
+join; what a killed worker left is continued by another."""
 
 import asyncio
 import html

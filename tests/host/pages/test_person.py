@@ -1,4 +1,5 @@
-"""`/people/{id}`: from a name to the codes, the records, the responses and the account, each only for who may open it there."""
+"""`/people/{id}`: from a name to the codes, the records, the responses and the account,
+each only for who may open it there."""
 
 import re
 from html import unescape

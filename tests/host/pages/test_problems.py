@@ -1,4 +1,5 @@
-"""The page `/problems`: kinds as groups, one kind as a list, one problem, what people do with them, and who sees which."""
+"""The page `/problems`: kinds as groups, one kind as a list, one problem, what people do with them,
+and who sees which."""
 
 import html
 import json
@@ -199,7 +200,8 @@ class TestList:
     async def test_after_an_act_the_rows_bring_the_number_in_the_menu_with_them(
         self, database: Database, alice: Browser
     ) -> None:
-        """As htmx asks for them, while the page around them stands: its number and its way to snoozed ones would be those of before."""
+        """As htmx asks for them, while the page around them stands:
+        its number and its way to snoozed ones would be those of before."""
         ids = await have(database, "job_failed", 3)
         assert "hx-swap-oob" not in (await alice.get("/problems")).text
         await alice.submit(f"/problems/{ids[0]}/snooze", {"until": "hour"})
@@ -372,7 +374,8 @@ class TestOne:
         assert now.closed_at is None
 
     async def test_what_is_refused_leaves_the_dialog_as_it_is(self, database: Database, alice: Browser) -> None:
-        """Over the drawer: htmx posts the form, so that a refusal replaces nothing. Once it is done, the browser leaves."""
+        """Over the drawer: htmx posts the form, so that a refusal replaces nothing.
+        Once it is done, the browser leaves."""
         one = await a_conflict(database)
         home = f"/problems/{one}"
         asked = (await alice.fragment(f"{home}/remedy")).text

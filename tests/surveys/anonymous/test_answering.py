@@ -1,4 +1,5 @@
-"""An anonymous survey from the first answer to its results: what is written when, and what an author and a respondent may do."""
+"""An anonymous survey from the first answer to its results:
+what is written when, and what an author and a respondent may do."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,5 +1,5 @@
-"""Two hundred people answer an anonymous survey at once, over real HTTP. Then everything that any table, page, file, log or API holds is
-searched for a link between a person and an answer: before the survey closes, and after it."""
+"""Two hundred people answer an anonymous survey at once, over real HTTP. Then everything that any table, page, file,
+log or API holds is searched for a link between a person and an answer: before the survey closes, and after it."""
 
 import asyncio
 import re

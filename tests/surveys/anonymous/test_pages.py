@@ -1,4 +1,5 @@
-"""What pages, files and the API show of an anonymous survey: before its end that people took part, afterwards results without people."""
+"""What pages, files and the API show of an anonymous survey:
+before its end that people took part, afterwards results without people."""
 
 import csv
 import html

@@ -1,4 +1,5 @@
-"""What an app says that it can show decides what it is handed: an app that says nothing meets the first six types alone."""
+"""What an app says that it can show decides what it is handed:
+an app that says nothing meets the first six types alone."""
 
 from typing import Any
 

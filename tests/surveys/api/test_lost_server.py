@@ -1,4 +1,5 @@
-"""The database server goes away in the middle of a request, once who asks is known: 503, whichever way the next statement goes."""
+"""The database server goes away in the middle of a request, once who asks is known:
+503, whichever way the next statement goes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

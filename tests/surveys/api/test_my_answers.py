@@ -1,4 +1,5 @@
-"""What a person answered, in the end-user API: the list, withdrawing an agreement, and giving it again; no one else's."""
+"""What a person answered, in the end-user API: the list, withdrawing an agreement, and giving it again;
+no one else's."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -325,7 +326,8 @@ async def counted(database: Database, survey: Stored) -> dict[str, int]:
 async def test_every_order_of_what_can_happen_leaves_the_chain_whole(
     nora: App, parts: Parts, database: Database
 ) -> None:
-    """All 120 orders, with an erasure at each place in turn: a model says what stands, what is refused, and what is counted."""
+    """All 120 orders, with an erasure at each place in turn:
+    a model says what stands, what is refused, and what is counted."""
     expected = 0
     for number, steps in enumerate(permutations(STEPS)):
         order = [*steps]

@@ -68,7 +68,8 @@ async def test_a_new_question_comes_with_the_next_call(nora: App, database: Data
 async def test_what_was_saved_again_after_the_database_was_set_back_comes_with_the_next_call(
     nora: App, database: Database
 ) -> None:
-    """A standby took over without the last commits, and the author did the lost work once more: the same numbers and words, and other ids."""
+    """A standby took over without the last commits, and the author did the lost work once more:
+    the same numbers and words, and other ids."""
     survey = await publish(database, "Lunch", cooldown_days=0)
     await item(nora)
     async with database.transaction() as db:

@@ -1,4 +1,5 @@
-"""A survey in the language of the person, by the API: what is handed out, what an answer may say, and what the ledger keeps of it."""
+"""A survey in the language of the person, by the API: what is handed out, what an answer may say,
+and what the ledger keeps of it."""
 
 from dataclasses import replace
 from typing import Any

@@ -25,8 +25,8 @@ TOO_LARGE = b"{" * (64 * 1024 + 1)
 
 @dataclass(frozen=True)
 class Case:
-    """`said`: what was recorded for version 1 before; `version` and `status` are what the survey has by then, `names` is the
-    version that the reply names."""
+    """`said`: what was recorded for version 1 before; `version` and `status` are what the survey has by then, `names`
+    is the version that the reply names."""
 
     judged: str
     status: int

@@ -64,7 +64,8 @@ async def test_each_call_counts_one_impression_of_its_first_item_alone(nora: App
 
 
 async def out(database: Database, survey: Stored, workspace: str = "main") -> list[tuple[int, bool, bool]]:
-    """What is kept of it, person by person: impressions, whether it has a first one, whether it went out behind another."""
+    """What is kept of it, person by person: impressions, whether it has a first one,
+    whether it went out behind another."""
     async with database.transaction(workspace) as db:
         found = select(PromptState).where(PromptState.survey_id == survey.id)
         kept = await db.scalars(found)

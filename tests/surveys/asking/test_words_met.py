@@ -1,4 +1,5 @@
-"""No response is recorded with words that were replaced between their reading and the record, however close the two come."""
+"""No response is recorded with words that were replaced between their reading and the record,
+however close the two come."""
 
 import asyncio
 from dataclasses import replace

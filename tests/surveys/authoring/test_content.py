@@ -1,4 +1,5 @@
-"""Messages: what stays of the markup, what is told to be gone, the plain text; and the canonical form that is hashed."""
+"""Messages: what stays of the markup, what is told to be gone, the plain text;
+and the canonical form that is hashed."""
 
 import hashlib
 import json

@@ -1,4 +1,5 @@
-"""Definitions: every bound at its field, what is stored of what was typed, what publishing needs, how two of them differ."""
+"""Definitions: every bound at its field, what is stored of what was typed, what publishing needs,
+how two of them differ."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

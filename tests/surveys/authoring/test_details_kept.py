@@ -1,4 +1,5 @@
-"""Details of questions through their life: stored and read, copied, told to a stale form, and what needs a new version."""
+"""Details of questions through their life: stored and read, copied, told to a stale form,
+and what needs a new version."""
 
 from dataclasses import replace
 

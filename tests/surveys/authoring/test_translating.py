@@ -1,4 +1,5 @@
-"""Translations of a survey: their rules, their place in files and in the content hash, how they are stored, and when they may change."""
+"""Translations of a survey: their rules, their place in files and in the content hash, how they are stored,
+and when they may change."""
 
 import json
 from dataclasses import replace

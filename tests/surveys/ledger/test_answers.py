@@ -161,7 +161,8 @@ def test_the_same_matrix_is_the_same_answer_in_any_order() -> None:
 
 
 class TestConditions:
-    """Hidden questions, in the survey: eats here (yes, no); then, only where yes: why; then, only where yes: stars, required."""
+    """Hidden questions, in the survey: eats here (yes, no); then, only where yes: why;
+    then, only where yes: stars, required."""
 
     eats = question("single_choice", "yes", "no")
     why = question("free_text", details=QuestionDetails(show_if=Condition(1, ("yes",))))

@@ -1,4 +1,5 @@
-"""The ledger: one row for each version and person, even at once, numbers without gaps, and a chain that anybody can recompute."""
+"""The ledger: one row for each version and person, even at once, numbers without gaps,
+and a chain that anybody can recompute."""
 
 import asyncio
 import hashlib

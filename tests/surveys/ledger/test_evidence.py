@@ -1,4 +1,5 @@
-"""Personal evidence: one key a person, opened by that key alone, kept over a change of the key ring, gone once erased."""
+"""Personal evidence: one key a person, opened by that key alone, kept over a change of the key ring,
+gone once erased."""
 
 import asyncio
 from typing import Any

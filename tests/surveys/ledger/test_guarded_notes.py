@@ -1,4 +1,5 @@
-"""The ledger against the application's own role: a note of the head is always the true head, and a lost key is found."""
+"""The ledger against the application's own role: a note of the head is always the true head,
+and a lost key is found."""
 
 import psycopg
 import pytest

@@ -1,4 +1,5 @@
-"""Person numbers: that of the account, or one that no account has; and every reader of the ledger finds the account behind it."""
+"""Person numbers: that of the account, or one that no account has;
+and every reader of the ledger finds the account behind it."""
 
 import asyncio
 import json
@@ -43,7 +44,8 @@ async def nora_id(database: Database) -> int:
 
 @pytest.fixture
 async def moved(database: Database, parts: Parts, bob_id: int, nora_id: int) -> Stored:
-    """Lunch in a workspace from elsewhere, where Nora had the number that is Bob's account here. Nora answered it, then Bob."""
+    """Lunch in a workspace from elsewhere, where Nora had the number that is Bob's account here.
+    Nora answered it, then Bob."""
     async with database.transaction() as db:
         await db.execute(FROM_ELSEWHERE, {"number": bob_id, "account": nora_id})
     stored = await lunch(database)

@@ -1,4 +1,5 @@
-"""Verifying: whatever is done to the ledger behind the portal's back, by the owner of the tables, is found and its row is named."""
+"""Verifying: whatever is done to the ledger behind the portal's back, by the owner of the tables,
+is found and its row is named."""
 
 import asyncio
 from typing import Any
@@ -136,7 +137,8 @@ async def test_every_column_of_the_ledger_is_tried(database: Database) -> None:
                 )
             )
         ).all()
-        # A row that moves leaves a gap, see below. When a row was stored is for those who follow the ledger: it proves nothing.
+        # A row that moves leaves a gap, see below.
+        # When a row was stored is for those who follow the ledger: it proves nothing.
         assert set(columns) - set(CHANGES) == {"number", "stored_at"}
 
 

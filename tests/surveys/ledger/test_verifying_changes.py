@@ -1,4 +1,5 @@
-"""Verifying a ledger with changes in it: whatever the owner of the tables does to them is found, and its row is named."""
+"""Verifying a ledger with changes in it: whatever the owner of the tables does to them is found,
+and its row is named."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,8 @@ WITHDRAWN = 4
 
 @pytest.fixture
 async def survey(database: Database, parts: Parts) -> Stored:
-    """1–3 agree, the second withdraws (4), agrees again (5), another declines (6), the third withdraws (7), 8 agrees, 9 is a closing."""
+    """1–3 agree, the second withdraws (4), agrees again (5), another declines (6), the third withdraws (7), 8 agrees,
+    9 is a closing."""
     stored = await badges(database)
     one, two, three = [await agree(database, parts.keys, stored, person) for person in (1, 2, 3)]
     await change(database, parts.keys, two)

@@ -1,5 +1,5 @@
-"""The prompt with questions of every type, pages and conditions, as a browser without script meets it: everything is there, and what is sent
-for a hidden question is taken out and said."""
+"""The prompt with questions of every type, pages and conditions, as a browser without script meets it: everything is
+there, and what is sent for a hidden question is taken out and said."""
 
 import re
 from typing import Any

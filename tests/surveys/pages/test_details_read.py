@@ -1,4 +1,5 @@
-"""Answers to the newer types of questions as readers meet them: in a response, in the list, and the details in a definition."""
+"""Answers to the newer types of questions as readers meet them:
+in a response, in the list, and the details in a definition."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,5 @@
-"""The editor: what is saved, refused with all that was typed kept, asked before a new version, and shown before it is saved."""
+"""The editor: what is saved, refused with all that was typed kept, asked before a new version,
+and shown before it is saved."""
 
 import re
 from types import SimpleNamespace

@@ -1,4 +1,5 @@
-"""The editor's form without a browser: rows and their buttons, what was typed as a definition, errors at their fields."""
+"""The editor's form without a browser: rows and their buttons, what was typed as a definition,
+errors at their fields."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

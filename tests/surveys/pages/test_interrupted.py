@@ -1,4 +1,5 @@
-"""Without script: what somebody sent after their session had ended comes back to them after they signed in, and to no one else."""
+"""Without script: what somebody sent after their session had ended comes back to them after they signed in,
+and to no one else."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,5 @@
-"""`/me/answers`: what a person answered, with the words they saw; withdrawing and agreeing again; the file. For them alone."""
+"""`/me/answers`: what a person answered, with the words they saw; withdrawing and agreeing again; the file.
+For them alone."""
 
 import asyncio
 import json

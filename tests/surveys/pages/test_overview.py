@@ -36,7 +36,8 @@ def tile(page: str, label: str) -> str:
 
 @pytest.fixture
 async def busy(database: Database) -> list[Placed]:
-    """Doors asked five and was answered by three, two of whom agreed; Lunch's old version does not count. Late is over."""
+    """Doors asked five and was answered by three, two of whom agreed; Lunch's old version does not count.
+    Late is over."""
     async with database.transaction() as db:
         doors = await survey(db, "Doors", enforcement="required", type="consent")
         lunch = await survey(db, "Lunch", version=2)

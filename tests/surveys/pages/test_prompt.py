@@ -1,4 +1,5 @@
-"""`/survey_prompt`: who is asked in the portal, what becomes of an answer, and that nothing is lost when one is refused."""
+"""`/survey_prompt`: who is asked in the portal, what becomes of an answer,
+and that nothing is lost when one is refused."""
 
 import re
 from typing import Any

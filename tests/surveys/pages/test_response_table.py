@@ -1,4 +1,5 @@
-"""The table of a survey's responses: a row each, a column for each question, as CSV, JSON Lines and Excel, by page and by command."""
+"""The table of a survey's responses: a row each, a column for each question, as CSV, JSON Lines and Excel,
+by page and by command."""
 
 import csv
 import io

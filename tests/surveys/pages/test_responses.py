@@ -1,4 +1,5 @@
-"""`/surveys/responses` and one response in full: what they show, to whom, and how they narrow, export and stay quick."""
+"""`/surveys/responses` and one response in full: what they show, to whom, and how they narrow,
+export and stay quick."""
 
 import csv
 import io
@@ -121,7 +122,8 @@ async def test_filters_narrow_list_total_and_export_alike(
 async def test_the_filters_send_no_more_than_was_chosen(
     database: Database, receipts: dict[str, str], meal: Stored, vera: Browser
 ) -> None:
-    """What a link brought along stays while somebody filters on; where there is none, "None" was sent and matched nothing."""
+    """What a link brought along stays while somebody filters on;
+    where there is none, "None" was sent and matched nothing."""
     assert sent_unseen((await vera.get("/surveys/responses")).text) == {}
     chosen = {"user": str(await user_id(database, "nora")), "question": str(meal.questions[0].key), "choice": "4"}
     shown = (await vera.get(f"/surveys/responses?{urlencode(chosen)}")).text

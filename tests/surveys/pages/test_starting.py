@@ -1,4 +1,5 @@
-"""What a new survey begins from: a starter, or a file of another survey; and the file of a survey, as the browser saves it."""
+"""What a new survey begins from: a starter, or a file of another survey;
+and the file of a survey, as the browser saves it."""
 
 import json
 from typing import Any

@@ -1,4 +1,5 @@
-"""`/surveys/list` and the acts of its rows: what is shown, narrowed, exported and offered, and what is asked before an act."""
+"""`/surveys/list` and the acts of its rows: what is shown, narrowed, exported and offered,
+and what is asked before an act."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,5 @@
-"""The pages around a survey's results: comments with search and filter, versions side by side, what counts as a number."""
+"""The pages around a survey's results: comments with search and filter, versions side by side,
+what counts as a number."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,5 @@
-"""Mails about surveys from the button to the mailbox: each once, none for who answered, none late, and none in a flood."""
+"""Mails about surveys from the button to the mailbox: each once, none for who answered, none late,
+and none in a flood."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -14,7 +14,8 @@ OPENED = datetime(2026, 11, 2, 8, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 TURNS = [
-    # (after how many days people are reminded, how often they were, days since it opened, days that it is open, the turn that is due)
+    # (after how many days people are reminded, how often they were, days since it opened, days that it is open,
+    # the turn that is due)
     (3, 0, 2.9, None, None),
     (3, 0, 3, None, 1),
     (3, 1, 3, None, None),

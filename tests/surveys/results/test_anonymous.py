@@ -1,4 +1,5 @@
-"""How results of an anonymous version are read: groups under their keys, few texts, and a list that does not grow with the square."""
+"""How results of an anonymous version are read: groups under their keys, few texts,
+and a list that does not grow with the square."""
 
 import random
 from collections import Counter

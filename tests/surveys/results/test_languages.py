@@ -1,4 +1,5 @@
-"""Answers in several languages: counted together, read in the words that the person saw, told in lists, tables and splits."""
+"""Answers in several languages: counted together, read in the words that the person saw, told in lists,
+tables and splits."""
 
 import json
 import re

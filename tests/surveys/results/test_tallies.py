@@ -304,5 +304,6 @@ async def asked_for(database: Database) -> int:
     ids=["figures", "whole", "answers", "by version"],
 )
 def test_a_statement_is_compiled_once(statement: Any) -> None:
-    """SQLAlchemy compiles a statement without a key again in each call: of these that takes longer than the statement."""
+    """SQLAlchemy compiles a statement without a key again in each call:
+    of these that takes longer than the statement."""
     assert statement._generate_cache_key() is not None

@@ -1,4 +1,5 @@
-"""Rounds open by themselves: once each, as the next version with the same content, until somebody edits or archives the survey."""
+"""Rounds open by themselves: once each, as the next version with the same content,
+until somebody edits or archives the survey."""
 
 import asyncio
 from collections.abc import Sequence

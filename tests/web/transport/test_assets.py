@@ -1,4 +1,5 @@
-"""Static files: an address that names the content, kept for ever; compressed once; bundles that hold what each page needs."""
+"""Static files: an address that names the content, kept for ever; compressed once;
+bundles that hold what each page needs."""
 
 import gzip
 import re
@@ -109,7 +110,8 @@ def test_a_file_that_is_not_there_has_no_address() -> None:
 
 
 def test_each_script_keeps_its_names_apart() -> None:
-    """A bundle of blocks does that; what a file would share with another one needs an import, which no block can have."""
+    """A bundle of blocks does that; what a file would share with another one needs an import,
+    which no block can have."""
     for name in SCRIPTS:
         text = (STATIC / "js" / f"{name}.js").read_text()
         assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE), name

@@ -1,4 +1,5 @@
-"""Senders who go away in the middle of their body, over a real socket: nothing is done, and no person is woken for it."""
+"""Senders who go away in the middle of their body, over a real socket:
+nothing is done, and no person is woken for it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -58,7 +59,8 @@ def app(app: Any, answered: Answered) -> Any:
 async def leave_within(
     address: tuple[str, int], answered: Answered, path: str, piece: bytes, **headers: str
 ) -> list[dict[str, Any]]:
-    """Sends `piece` of a longer body, goes away, waits for the server to be done with it, and returns what it logged."""
+    """Sends `piece` of a longer body, goes away, waits for the server to be done with it,
+    and returns what it logged."""
     given = {"Host": "testserver", "Content-Length": "5000", "Content-Type": URL_ENCODED, **headers}
     head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in given.items())
     with capture_logs() as logged:

@@ -1,4 +1,4 @@
-"""How far each resource got, as the Sync Center shows it. Pure: takes the cursors' rows."""
+"""How far each resource got, as the Sync Center shows it. Takes the rows of the cursors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,8 @@ class ResourceProgress:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Days of punches: `done` of `days` have been read; days is 0 where the stretch has no end. `short` is what did not come."""
+    """Days of punches: `done` of `days` have been read; days is 0 where the stretch has no end.
+    `short` is what did not come."""
 
     window: str
     kind: str

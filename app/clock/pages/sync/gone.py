@@ -1,4 +1,5 @@
-"""`/clock_sync/disappearance/transactions`: a mass of punches that the server no longer has, and what a person says to that."""
+"""`/clock_sync/disappearance/transactions`: a mass of punches that the server no longer has,
+and what a person says to that."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -125,7 +125,8 @@ def described(run: Any, settings: ClockSettings, now: datetime) -> Described:
 
 
 def _share(name: str, progress: Mapping[str, Any], by_name: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """How much of a listing has come. Punches are read window by window, so their sum says nothing about one of them."""
+    """How much of a listing has come. Punches are read window by window,
+    so their sum says nothing about one of them."""
     total = progress.get("total")
     if name == "import" and progress.get("of"):
         return progress.get("done", 0), progress["of"]

@@ -1,1 +1,2 @@
-"""Pages of accounts and administration: sign-in, one's own account, users, roles, tenants, policies, tokens, jobs and the audit."""
+"""Pages of accounts and administration: sign-in, one's own account, users, roles, tenants, policies, tokens,
+jobs and the audit."""

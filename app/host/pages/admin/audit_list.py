@@ -89,8 +89,8 @@ def on_what(row: Any, zone: PageZone | None = None) -> str:
 
 
 def _act(text: str) -> Condition:
-    """Acts by words of their label, or by how their name begins: `user.e`. The acts are named one by one, so that an index finds
-    the few entries of a rare one."""
+    """Acts by words of their label, or by how their name begins: `user.e`. The acts are named one by one, so that an
+    index finds the few entries of a rare one."""
     return AuditEntry.act.in_([*acts_named(text), text])
 
 
@@ -117,7 +117,8 @@ def _subject(workspace: str) -> Callable[[str], Condition]:
 
 def _person(workspace: str) -> Callable[[str], Condition]:
     def where(text: str) -> Condition:
-        """What they did and what was done to them: `user 12`, `person 7`, or by name, also one that an account had when it acted."""
+        """What they did and what was done to them: `user 12`, `person 7`, or by name,
+        also one that an account had when it acted."""
         kind, subject = subject_named(text)
         number = whole(subject, 18) if kind in ("user", "employee") else None
         if number is not None:

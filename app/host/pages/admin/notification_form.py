@@ -1,5 +1,5 @@
-"""The form of `/account/notifications`: its fields, and what they mean. A person who may not see problems has only the topics of
-mails."""
+"""The form of `/account/notifications`: its fields, and what they mean. A person who may not see problems has only the
+topics of mails."""
 
 from collections.abc import Collection, Sequence
 from datetime import time

@@ -1,4 +1,5 @@
-"""`/account/notifications`: which mails a person gets, and when they hear of which problems. For everybody who is signed in."""
+"""`/account/notifications`: which mails a person gets, and when they hear of which problems.
+For everybody who is signed in."""
 
 from typing import Any
 

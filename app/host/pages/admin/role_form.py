@@ -1,4 +1,5 @@
-"""The form of a role: permissions by group, each with a sentence, and a box that stands for all of a group. Its pages: roles."""
+"""The form of a role: permissions by group, each with a sentence, and a box that stands for all of a group.
+Its pages: roles."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -26,8 +27,8 @@ class RoleForm(Form):
         self.own = own
 
     def read(self, posted: FormMultiDict) -> Bound:
-        """Each `all=GROUP` stands for those permissions of the group that the person has. Boxes of single permissions are read as
-        they are."""
+        """Each `all=GROUP` stands for those permissions of the group that the person has. Boxes of single permissions
+        are read as they are."""
         wanted = [] if posted.get(TAKE + PERMISSIONS) == THEIRS else posted.getall(ALL, [])
         groups = [_BY_KEY[key] for key in wanted if key in _BY_KEY]
         added = [(PERMISSIONS, one.name) for group in groups for one in group.permissions if one.name in self.own]

@@ -107,8 +107,8 @@ async def sign_in(ctx: NamedDependency[Context]) -> Response[Any]:
 
 
 async def _let_in(ctx: Context, user_id: int, posted: FormMultiDict) -> Redirect:
-    """Leads on to where the person wanted to go. What another person wrote here, or what is old, is dropped, and the next page
-    says so."""
+    """Leads on to where the person wanted to go. What another person wrote here, or what is old, is dropped, and the
+    next page says so."""
     sealed = str(posted.get(carrying.FIELD, ""))
     found = carrying.opened(ctx.parts.keys, sealed, user_id, datetime.now(UTC)) if sealed else None
     warning = NOT_KEPT if sealed and not found else ""

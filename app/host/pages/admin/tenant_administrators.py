@@ -1,4 +1,5 @@
-"""`/admin/tenants/<key>/administrator`, on the platform: makes an administrator of a tenant and shows the one-time link."""
+"""`/admin/tenants/<key>/administrator`, on the platform: makes an administrator of a tenant
+and shows the one-time link."""
 
 from typing import Any
 

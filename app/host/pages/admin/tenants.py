@@ -1,4 +1,5 @@
-"""`/admin/tenants`, on the platform: the tenants, their names, ceilings and whether they are on. Making one is a command; its
+"""`/admin/tenants`, on the platform: the tenants, their names, ceilings and whether they are on.
+Making one is a command; its
 administrators: tenant_administrators."""
 
 from collections.abc import Mapping, Sequence

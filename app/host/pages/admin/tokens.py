@@ -1,5 +1,5 @@
-"""`/admin/tokens`: every API token of the workspace: revoking tokens, and making one for another person. A person's own tokens:
-account."""
+"""`/admin/tokens`: every API token of the workspace: revoking tokens, and making one for another person. A person's own
+tokens: account."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

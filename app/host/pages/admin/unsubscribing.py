@@ -1,4 +1,5 @@
-"""`/mail/unsubscribe/<token>`: ends mails of one topic, without signing in. Mail programs post to it by themselves (RFC 8058)."""
+"""`/mail/unsubscribe/<token>`: ends mails of one topic, without signing in.
+Mail programs post to it by themselves (RFC 8058)."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Bulk acts of the list of users. Users who may do more than the acting person stay as they are, and so does this person. One
+"""Bulk acts of the list of users. Users who may do more than the acting person stay as they are,
+and so does this person. One
 account: users."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -24,7 +25,8 @@ from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 
 @dataclass(frozen=True, slots=True)
 class BulkUserAct:
-    """An act of ACTS on many accounts. `changes`: the accounts that it can change; others of a selection stay as they are."""
+    """An act of ACTS on many accounts. `changes`: the accounts that it can change;
+    others of a selection stay as they are."""
 
     verb: Callable[..., Awaitable[list[int]]]
     changes: SQLColumnExpression[bool]

@@ -1,4 +1,5 @@
-"""`/admin/backups`: the address that backups call, and within how many hours the next call is expected. On the platform only."""
+"""`/admin/backups`: the address that backups call, and within how many hours the next call is expected.
+On the platform only."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,5 @@
-"""`/ping/<secret>`: a backup says that it was made. Any program may call it, with GET or POST: the secret gives the right.
+"""`/ping/<secret>`: a backup says that it was made.
+Any program may call it, with GET or POST: the secret gives the right.
 
 The secret is never logged: app.logs leaves out what follows `/ping/`.
 """

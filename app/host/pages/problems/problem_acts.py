@@ -1,4 +1,5 @@
-"""What people do with problems from /problems: one by one in the drawer, and in bulk over a selection or a whole filter."""
+"""What people do with problems from /problems: one by one in the drawer,
+and in bulk over a selection or a whole filter."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,8 +40,8 @@ REOPENS = "What is new about it opens it again."
 
 @dataclass(frozen=True, slots=True)
 class ProblemAct:
-    """`verb` returns how many problems it changed. `asks` has a place for the problems; `doing` and `past` say what is done; `needs`
-    names what the question asks for."""
+    """`verb` returns how many problems it changed. `asks` has a place for the problems; `doing` and `past` say what is
+    done; `needs` names what the question asks for."""
 
     asks: str
     doing: str
@@ -256,8 +257,8 @@ async def _question(ctx: Context, action: str, which: str, kind: str) -> dict[st
 
 
 async def _back(ctx: Context, problem_id: int, said: str, *, see: str = "") -> Response[Any]:
-    """The drawer again, with the list behind it brought up to date; without script, and from a dialog, where one came from. `see`: the page
-    of a problem that an act left as it was."""
+    """The drawer again, with the list behind it brought up to date; without script, and from a dialog, where one came
+    from. `see`: the page of a problem that an act left as it was."""
     if ctx.wants_fragment and ctx.target != DIALOG:
         return await shown(ctx, problem_id, said, see=see)
     level, link = ("warning", (see, OPEN)) if see else ("success", None)

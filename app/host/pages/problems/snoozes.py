@@ -16,7 +16,8 @@ DAYS_OF_A_WEEK = 7
 
 
 def until(word: str, now: datetime, zone: ZoneInfo) -> datetime:
-    """When the snooze ends; days begin at midnight in the workspace's zone, and on a Monday *Until Monday* is the next one."""
+    """When the snooze ends; days begin at midnight in the workspace's zone,
+    and on a Monday *Until Monday* is the next one."""
     today = now.astimezone(zone).date()
     match word:
         case "hour":

@@ -63,7 +63,8 @@ def _of_webhook(text: str) -> ColumnElement[bool]:
 
 
 def _mentions(text: str) -> ColumnElement[bool]:
-    """Calls whose address holds every word. A word such as `msg_5f0c` is the beginning of the event's id. An index finds
+    """Calls whose address holds every word. A word such as `msg_5f0c` is the beginning of the event's id.
+    An index finds
     each: a condition on both would look at all calls."""
     return and_(
         *(_of_event(word.lower()) if _ID.fullmatch(word.lower()) else _to_address(word) for word in text.split())

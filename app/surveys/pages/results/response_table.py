@@ -1,4 +1,5 @@
-"""The table of one survey's responses as a list that app.web.exports writes: the filters of Responses, a column for each question."""
+"""The table of one survey's responses as a list that app.web.exports writes:
+the filters of Responses, a column for each question."""
 
 from dataclasses import replace
 from operator import itemgetter

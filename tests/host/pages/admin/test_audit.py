@@ -318,7 +318,8 @@ def test_every_field_that_an_act_may_leave_has_a_name() -> None:
 
 
 def _told_in(tree: ast.AST) -> Iterator[str]:
-    """The keys of each dictionary that a call takes as `before` or `after`, that AuditedChange takes, or that has such a name first."""
+    """The keys of each dictionary that a call takes as `before` or `after`, that AuditedChange takes,
+    or that has such a name first."""
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr="record"), keywords=named):

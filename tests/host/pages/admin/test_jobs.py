@@ -1,4 +1,5 @@
-"""`/admin/jobs`: what waits, runs and failed, with retry, and the workers that live. Jobs themselves: tests of app.jobs."""
+"""`/admin/jobs`: what waits, runs and failed, with retry, and the workers that live.
+Jobs themselves: tests of app.jobs."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,5 @@
-"""`/admin/tenants/<key>/administrator`: the platform makes the first administrator of a tenant, and shows the link once."""
+"""`/admin/tenants/<key>/administrator`: the platform makes the first administrator of a tenant,
+and shows the link once."""
 
 import asyncio
 import re
