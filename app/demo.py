@@ -22,6 +22,7 @@ from app.accounts import accounts, audit, tenants
 from app.accounts.accounts import NewUser
 from app.accounts.models import AuditEntry, Tenant, User
 from app.clock.connection import saved as connection
+from app.clock.connection.connection_form import ConnectionForm
 from app.clock.sync import run_rows
 from app.db.session import PLATFORM, Database, workspace_of
 from app.host.models import Employee, KioskEnrolment
@@ -259,7 +260,7 @@ async def _connect(parts: Parts, db: AsyncSession, clock_url: str) -> None:
     ours = found is not None and found.username == USERNAME and found.base_url.startswith("http://127.0.0.1:")
     if found is not None and (found.base_url == clock_url or not ours):
         return
-    form = connection.ConnectionForm(clock_url, USERNAME, "cloud", ZONE, Secret(PASSWORD))
+    form = ConnectionForm(clock_url, USERNAME, "cloud", ZONE, Secret(PASSWORD))
     await connection.save(db, parts.keys, audit.COMMAND_LINE, form)
     await run_rows.queue_run(db, "command", {}, audit.COMMAND_LINE)
 

@@ -37,7 +37,8 @@ from app.accounts import audit
 from app.accounts.models import Job
 from app.db.among import among
 from app.db.direct import Direct
-from app.db.session import before_commit, workspace_of
+from app.db.session import workspace_of
+from app.db.committing import before_commit
 from app.errors import Conflict, NotFound
 from app.pace import PACE
 from app.parts import Parts

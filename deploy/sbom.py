@@ -22,7 +22,7 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 from app import vendor
-from app.db.cluster_home import bundled_binaries
+from app.db.cluster.home import bundled_binaries
 
 ROOT = Path(__file__).resolve().parents[1]
 _LOCKED = re.compile(

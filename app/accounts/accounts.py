@@ -19,7 +19,7 @@ from app.accounts import administrators, audit, one_time_links, second_factor, s
 from app.accounts.audit import Actor, AuditedChange
 from app.accounts.models import Role, User, UserRole
 from app.accounts.roles import EVERYTHING
-from app.accounts.sessions import end_others
+from app.accounts.sessions import end_others, end_sessions
 from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, Invalid, NotFound
@@ -261,14 +261,6 @@ async def sign_out(
     await find(db, user_id)
     await administrators.check_reach(db, reach, user_id)
     return await end_sessions(db, actor, user_id, keep=keep)
-
-
-async def end_sessions(db: AsyncSession, actor: Actor, user_id: int, *, keep: bytes) -> int:
-    """Ends all sessions of a person except `keep`, when the person asks for it. Returns how many."""
-    ended = await end_others(db, user_id, keep=keep)
-    if ended:
-        await audit.record(db, actor, "user.sign_out", "user", user_id, after={"sessions_ended": ended})
-    return ended
 
 
 def _checked(email: str, name: str) -> tuple[str, str]:

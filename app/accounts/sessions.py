@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts import audit
+from app.accounts.audit import Actor
 from app.accounts.models import Session
 from app.db.among import among
 
@@ -27,3 +29,11 @@ async def end_one(db: AsyncSession, user_id: int, public_id: int, *, keep: bytes
 async def end_all_of(db: AsyncSession, user_ids: Sequence[int], *, keep: bytes) -> None:
     """Ends every session of these users except `keep`."""
     await db.execute(delete(Session).where(among(Session.user_id, user_ids), Session.id_hash != keep))
+
+
+async def end_sessions(db: AsyncSession, actor: Actor, user_id: int, *, keep: bytes) -> int:
+    """Ends all sessions of a person except `keep`, when the person asks for it. Returns how many."""
+    ended = await end_others(db, user_id, keep=keep)
+    if ended:
+        await audit.record(db, actor, "user.sign_out", "user", user_id, after={"sessions_ended": ended})
+    return ended

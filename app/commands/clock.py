@@ -48,11 +48,12 @@ def clock_connect(
 ) -> None:
     """Save the connection to the time-clock server, and test it."""
     from app.clock.connection import saved as connection
+    from app.clock.connection.connection_form import ConnectionForm
     from app.secrets import Secret
 
     password = _password(from_stdin=password_stdin)
     secret = Secret(password) if password else None
-    form = connection.ConnectionForm(url, username, profile, timezone, secret, company)
+    form = ConnectionForm(url, username, profile, timezone, secret, company)
 
     async def connect(parts: "Parts") -> "tuple[list[TestStep], list[UnderWay]]":
         from app.accounts.audit import COMMAND_LINE

@@ -235,7 +235,7 @@ def refuse(message: str) -> NoReturn:
 
 def reason_of(error: Exception) -> str | None:
     """The one line about an error that a person can do something about; None for a fault of ours."""
-    from app.db.cluster_home import EmbeddedError
+    from app.db.cluster.system_user import EmbeddedError
     from app.outbound.policy import AllowListError
     from app.secrets import SecretError
 

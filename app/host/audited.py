@@ -8,7 +8,7 @@ from app.host.pages.apps_forms import FORM as APP
 from app.host.pages.attendance_list import STATUSES
 from app.host.people.people import LABELS
 from app.registry import AuditedField, PolicySwitch, modules
-from app.web.forms import options
+from app.web.fields import options
 from app.webhooks.kinds import TYPES
 
 ON_OR_OFF = {True: "on", False: "off"}

@@ -60,10 +60,8 @@ class Simulator:
         sessions: Sessions,
         world_clock: Callable[[], float] | None,
     ) -> None:
-        self.world = world
-        self.profile = profile
-        self.sessions = sessions
-        self.world_clock = world_clock
+        self.world, self.profile = world, profile
+        self.sessions, self.world_clock = sessions, world_clock
         self.calls: deque[Noted] = deque(maxlen=CALLS_KEPT)
         self.call_count = 0
         self.faults = Faults()

@@ -19,7 +19,8 @@ from app.accounts.audit import Actor
 from app.dates import PageZone
 from app.db.pool import ShareTaken
 from app.db.replica import Recent
-from app.db.session import PLATFORM, alone, enter_workspace
+from app.db.session import PLATFORM, enter_workspace
+from app.db.committing import alone
 from app.errors import NotFound, NotSignedIn
 from app.parts import Parts
 from app.texts import is_keepable_line
@@ -28,15 +29,9 @@ from app.wording.speech import ENGLISH_SPEECH, Speech, speech_for
 LARGEST_ID = 2**63 - 1  # The largest bigint.
 # Pages for everybody speak the person's language; all other pages are for people who run Muster, and are in English.
 FOR_ALL = (
-    "/account",
-    "/me",
-    "/survey_prompt",
-    "/sign-in",
-    "/welcome",
-    "/mail/unsubscribe",
-    "/preferences/language",
+    "/account", "/me", "/survey_prompt", "/sign-in", "/welcome", "/mail/unsubscribe", "/preferences/language",
     "/preferences/keys",
-)
+)  # fmt: skip
 T = TypeVar("T")
 
 
@@ -256,7 +251,7 @@ class Context:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[asyncpg.Connection]:
-        """Commits what was done so far and continues as app.db.session.alone; afterwards `db` is settled."""
+        """Commits what was done so far and continues as app.db.committing.alone; afterwards `db` is settled."""
         self.kept = True
         async with alone(self.db) as connection:
             yield connection

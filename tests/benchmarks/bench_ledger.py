@@ -26,7 +26,7 @@ from app.db.direct import driver
 from app.db.session import Database
 from app.secrets import KeyRing, new_key_text
 from app.surveys.ledger import append as ledger
-from app.surveys.ledger import chain, evidence, verifying
+from app.surveys.ledger import chain, entries, evidence, verifying
 from app.surveys.ledger.evidence import Evidence, Key
 from app.surveys.ledger.walking import ChangeRow, ResponseRow
 from tests.benchmarks.arena import arena
@@ -75,12 +75,12 @@ def rows(keys: KeyRing, surveys: list[Stored], people: list[Key], count: int) ->
         texts = {head.question_keys[-1]: str(VALUES[-1])}
         told = Evidence(ip=said.ip, browser=said.browser, texts=texts)
         sealed = evidence.seal(keys, survey.workspace, person, (survey.id, survey.version), told)
-        line = ledger.line_of(said, said.user_id, (head.question_keys, texts, sealed), head.number + 1)
+        line = entries.line_of(said, said.user_id, (head.question_keys, texts, sealed), head.number + 1)
         written = chain.written(line)
         row_hash = chain.row_hash(head.row_hash, written)
         place = {"number": line.number, "entry": written, "row_hash": row_hash}
         yield {
-            **ledger.row_of(said, line),
+            **entries.row_of(said, line),
             "user_id": line.user,
             **place,
             "has_text": True,

@@ -22,7 +22,7 @@ import psycopg
 
 from app.accounts.tenants import create_tenant, found_all
 from app.db import embedded
-from app.db.cluster_home import bundled_binaries
+from app.db.cluster.home import bundled_binaries
 from app.db.migrate import migrate
 from app.db.session import Database
 from tests.cluster import quick_folder

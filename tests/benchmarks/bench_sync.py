@@ -24,7 +24,7 @@ from sqlalchemy import text
 
 from app.accounts.audit import COMMAND_LINE
 from app.clock.connection import saved as connection
-from app.clock.connection.saved import ConnectionForm
+from app.clock.connection.connection_form import ConnectionForm
 from app.clock.settings import write_settings
 from app.clock.sync import after_mirror, run_rows
 from app.clock.sync import run as sync

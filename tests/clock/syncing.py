@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from app.accounts.audit import COMMAND_LINE
 from app.clock.connection import lease
 from app.clock.connection import saved as connection
-from app.clock.connection.saved import ConnectionForm
+from app.clock.connection.connection_form import ConnectionForm
 from app.clock.models import Connection, Punch, Setting, SyncRun
 from app.clock.settings import write_settings
 from app.clock.sync import run as sync

@@ -21,9 +21,10 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from app.db import cluster_home, embedded
-from app.db.cluster import ClusterState, read_postmaster, state_of
-from app.db.cluster_home import spawn_as
+from app.db import embedded
+from app.db.cluster import home as cluster_home
+from app.db.cluster.server import ClusterState, read_postmaster, state_of
+from app.db.cluster.system_user import SYSTEM_USER, spawn_as
 from tests.cluster import APP_URL, ROOT, quick_folder
 
 pytestmark = pytest.mark.skipif(
@@ -607,13 +608,13 @@ def interpreter_for_all() -> str:
 @as_root
 def test_under_root_the_server_runs_as_a_user_of_its_own(data_dir: Path) -> None:
     cluster = embedded.start(data_dir)
-    assert psutil.Process(postmaster_pid(data_dir)).username() == cluster_home.SYSTEM_USER
+    assert psutil.Process(postmaster_pid(data_dir)).username() == SYSTEM_USER
     cluster.stop()
 
 
 # Root keeps data directory and packages where no other user gets: below its home.
 HIDDEN_CLIENT = """
-from app.db import cluster_home
+from app.db.cluster import home as cluster_home
 cluster_home.FALLBACK_ROOT = Path(sys.argv[2])
 """
 

@@ -14,7 +14,7 @@ from app.secrets import KeyRing
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger import chain, verifying
 from app.surveys.ledger.answers import Answered
-from app.surveys.ledger.append import Entry, RecordedEntry
+from app.surveys.ledger.entries import Entry, RecordedEntry, line_of
 from app.surveys.ledger.verifying import LedgerVerdict
 from app.surveys.models import LedgerHead
 from tests.conftest import KEYS
@@ -77,7 +77,7 @@ async def record_as_before(database: Database, survey: Stored, user_id: int, *, 
     said = entry(survey, user_id, (), outcome="opted_out", shown="first" if prompted else "not_handed_out")
     async with database.transaction(survey.workspace) as db:
         number, before = (await db.execute(select(LedgerHead.number, LedgerHead.row_hash))).one()
-        line = ledger.line_of(said, user_id, ([str(one.key) for one in survey.questions], {}, None), number + 1)
+        line = line_of(said, user_id, ([str(one.key) for one in survey.questions], {}, None), number + 1)
         text = chain.written(msgspec.structs.replace(line, shown=msgspec.UNSET))
         row_hash = chain.row_hash(before, text)
         to = Placed(survey.id, survey.uid, survey.wording_id or 0)

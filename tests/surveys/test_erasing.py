@@ -16,8 +16,8 @@ from app.parts import Parts
 from app.surveys import erasing
 from app.surveys.erasing import EvidenceOwner, Held
 from app.surveys.jobs import FUNCTIONS
-from app.surveys.ledger import answers
 from app.surveys.ledger import append as ledger
+from app.surveys.ledger.same_answers import same
 from app.surveys.models import PersonKey
 from tests.command_line import CommandLine
 from tests.conftest import Browser
@@ -151,7 +151,7 @@ async def test_what_an_erased_person_recorded_reads_without_their_texts(
         found = await ledger.recorded(db, parts.keys, survey.id, 1, nora.id)
     assert found is not None
     assert [one.value for one in found.answers] == [4, "much", "soup", ("rice", "beans"), ""]
-    assert not answers.same(found.answers, entry(survey, nora.id).answers)
+    assert not same(found.answers, entry(survey, nora.id).answers)
 
 
 # --- the page

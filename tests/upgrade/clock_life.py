@@ -15,7 +15,7 @@ from app.accounts.audit import Actor
 from app.clock.bindings import actions as bindings
 from app.clock.codes import BindingState
 from app.clock.connection import saved as connection
-from app.clock.connection.saved import ConnectionForm
+from app.clock.connection.connection_form import ConnectionForm
 from app.clock.importing import import_due
 from app.clock.mirror import devices
 from app.clock.models import Binding, ClockEmployee, Punch

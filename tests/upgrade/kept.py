@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.db.cluster_home import bundled_binaries
+from app.db.cluster.home import bundled_binaries
 from tests.cluster import DatabaseUrls
 
 DUMPS = Path(__file__).with_name("dumps")

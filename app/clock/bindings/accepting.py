@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.clock.bindings.matching import Code
+from app.clock.bindings.code_states import Code
 from app.counting import some
 
 NAMED = 20

@@ -1,11 +1,11 @@
 """The one connection of a workspace: saving, testing, pausing and unlocking it.
 
-The shared session is in connection/shared_session.py, calls are in remote/, what a zone does to punches in rezoning.py.
+What an operator gives is checked in connection_form.py. The shared session is in connection/shared_session.py, calls
+are in remote/, what a zone does to punches in rezoning.py.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,38 +15,25 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit, schedule_looks
 from app.clock.connection import lease
+from app.clock.connection.connection_form import ConnectionForm, checked, refuse_without_password
 from app.clock.connection.shared_session import LOCK_AFTER, SharedSession, accounts_of, forget, password_place
 from app.clock.mirror import cursors, rezoning
 from app.clock.models import Connection, Punch
-from app.clock.profiles import PROFILES, OverrideError, Profile, overridden
-from app.clock.remote import Credentials, RemoteClock, TestStep, checked_base_url
+from app.clock.profiles import PROFILES, Profile, overridden
+from app.clock.remote import Credentials, RemoteClock, TestStep
 from app.clock.remote.session import utc_now
 from app.dates import local_time
 from app.db.session import workspace_of
-from app.errors import Conflict, FieldError, Invalid, NotFound
+from app.errors import Conflict, NotFound
 from app.outbound import Log
 from app.parts import Parts
 from app.problems import looking
-from app.secrets import KeyRing, Secret, SecretError
-from app.wording.zone_names import all_zones
+from app.secrets import KeyRing, SecretError
 
 _SHOWN = ("base_url", "username", "company", "profile", "timezone", "overrides")
 # The fields by which the server is called. A change of them ends the session,
 # and the connection no longer counts as working.
 _SIGNS_IN = ("base_url", "username", "company", "profile", "overrides")
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectionForm:
-    """What an operator gives. `password` None keeps the saved one."""
-
-    base_url: str
-    username: str
-    profile: str
-    timezone: str
-    password: Secret | None = None
-    company: str | None = None
-    overrides: Mapping[str, str] = field(default_factory=dict)
 
 
 # Findings about the server at the old address say nothing about the new one.
@@ -69,10 +56,10 @@ async def save(
     A current run stops when the fields it works with have changed. After a change of zone the import gives punches
     their new times, and judges them again.
     """
-    values = _checked(form)
+    values = checked(form)
     old = await db.scalar(select(Connection).with_for_update())
     before = {name: getattr(old, name) for name in _SHOWN} if old else None
-    _refuse_without_password(before, values, form)
+    refuse_without_password(before, values, form)
     if form.password is not None:
         values["password"] = keys.seal(form.password, password_place(workspace_of(db)))
     if old is None:
@@ -259,48 +246,3 @@ async def _set_status(db: AsyncSession, actor: audit.Actor, verb: str, before: s
     )
 
 
-def _refuse_without_password(before: Mapping[str, Any] | None, values: Mapping[str, Any], form: ConnectionForm) -> None:
-    """Otherwise an operator could send the saved password to a server of their own."""
-    if form.password is not None:
-        return
-    if before is None:
-        raise Invalid.at("password", "Give the password.")
-    if before["base_url"] != values["base_url"]:
-        raise Invalid.at("password", "Give the password again: it will be sent to another address.")
-
-
-def _checked(form: ConnectionForm) -> dict[str, Any]:
-    errors: list[FieldError] = []
-    values: dict[str, Any] = {
-        "base_url": form.base_url,
-        "username": form.username.strip(),
-        "company": (form.company or "").strip() or None,
-        "profile": form.profile,
-        "timezone": form.timezone,
-        "overrides": dict(form.overrides),
-    }
-    try:
-        values["base_url"] = checked_base_url(form.base_url)
-    except ValueError as error:
-        errors.append(FieldError("base_url", str(error)))
-    if not values["username"]:
-        errors.append(FieldError("username", "Give the user name."))
-    if form.profile not in PROFILES:
-        errors.append(FieldError("profile", f"Choose one of {', '.join(PROFILES)}."))
-    if form.timezone not in all_zones():
-        errors.append(FieldError("timezone", f"{form.timezone!r} is not a time zone; write it like Europe/Berlin."))
-    if form.password is not None and not form.password:
-        errors.append(FieldError("password", "Give the password."))
-    if form.profile in PROFILES:
-        errors += _override_errors(form)
-    if errors:
-        raise Invalid(" ".join(error.message for error in errors), details=errors)
-    return values
-
-
-def _override_errors(form: ConnectionForm) -> list[FieldError]:
-    try:
-        overridden(PROFILES[form.profile], form.overrides)
-    except OverrideError as error:
-        return [FieldError("overrides", str(error))]
-    return []

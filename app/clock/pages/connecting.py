@@ -13,7 +13,7 @@ from litestar.response.sse import ServerSentEventMessage
 from app.clock import failure_words
 from app.clock.connection import saved as connection
 from app.clock.connection.call_log import logging_to
-from app.clock.connection.saved import ConnectionForm
+from app.clock.connection.connection_form import ConnectionForm
 from app.clock.models import Connection
 from app.clock.profiles import PROFILES
 from app.clock.punches.day_counts import count_by_day
@@ -23,7 +23,8 @@ from app.errors import Conflict, Invalid, Refusal
 from app.secrets import Secret
 from app.web import edits
 from app.web.context import Context
-from app.web.forms import Bound, Choice, Flag, Form, Password, Text
+from app.web.forms import Bound, Form
+from app.web.fields import Choice, Flag, Password, Text
 from app.web.templating import render_fragment
 from app.web.transport import streams
 

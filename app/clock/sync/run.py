@@ -50,8 +50,7 @@ _log = structlog.get_logger("muster.clock.sync")
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """How a run ends. `queues_next`: there is more to do, so the next run is queued, at once or not before
-    `not_before`."""
+    """How a run ends. `queues_next`: there is more to do, so the next run is queued, at `not_before` or at once."""
 
     status: str
     code: TcCode | None = None

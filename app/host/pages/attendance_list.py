@@ -23,7 +23,7 @@ from app.long_acts import progress
 from app.periods import today_in
 from app.web import lists
 from app.web.context import Context
-from app.web.forms import options
+from app.web.fields import options
 from app.web.list_page import ListPage, ListQuery
 from app.web.list_spec import (
     CSV,

@@ -20,7 +20,7 @@ from app.secrets import KeyRing
 from app.surveys.anonymous import ballots
 from app.surveys.anonymous.models import BallotKey
 from app.surveys.ledger.answers import Answered
-from app.surveys.ledger.append import BallotToCast, Entry
+from app.surveys.ledger.entries import BallotToCast, Entry
 
 _KEY = Direct("""
 SELECT id, sealed_key FROM workspace.survey_ballot_keys WHERE survey_id = :survey AND version = CAST(:version AS bigint)

@@ -23,8 +23,9 @@ from app.surveys.item import ItemQuestion
 from app.surveys.ledger import answers, people, translated_answers
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.answers import Answered, Given
-from app.surveys.ledger.append import RecordedEntry
+from app.surveys.ledger.entries import Entry, RecordedEntry
 from app.surveys.ledger.errors import ActionNotAllowed, SurveyNotFound, VersionSuperseded
+from app.surveys.ledger.same_answers import same
 from app.surveys.models import Response, Wording
 from app.surveys.words import OUTCOME_OF
 from app.webhooks import noting
@@ -104,7 +105,7 @@ class _Due:
 
     workspace: str
     met: Met
-    entry: ledger.Entry
+    entry: Entry
     apart: Apart | None = None
 
 
@@ -210,10 +211,10 @@ async def _names_its_words(sent: _Sent, db: AsyncSession, met: Met, version: int
     return await db.scalar(_WORDS_MET, given) == named
 
 
-def _entry(sent: _Sent, met: Met, given: tuple[Answered, ...], now: datetime) -> ledger.Entry:
+def _entry(sent: _Sent, met: Met, given: tuple[Answered, ...], now: datetime) -> Entry:
     if met.situation.wording_id is None:
         raise RuntimeError("a published survey has its wording")
-    return ledger.Entry(
+    return Entry(
         survey_id=met.situation.id,
         survey=met.item.survey,
         version=met.item.version,
@@ -283,7 +284,7 @@ def _says_the_same(first: RecordedEntry, sent: _Sent) -> bool:
     given = sent.reply.answers
     if first.words and not sent.reply.in_own_words:
         given = sent.given(translated_answers.questions_in(*first.words, sent.languages))
-    return answers.same(first.answers, given)
+    return same(first.answers, given)
 
 
 def _answer(

@@ -20,7 +20,7 @@ from app.surveys.authoring.definition import Definition, QuestionDefinition
 from app.surveys.authoring.stored import lock
 from app.surveys.demo.cast import DemoSurvey
 from app.surveys.ledger import append as ledger
-from app.surveys.ledger.append import Entry, RecordedEntry
+from app.surveys.ledger.entries import Entry, RecordedEntry
 
 TEAM_SPIRIT: Final = DemoSurvey(
     Definition(

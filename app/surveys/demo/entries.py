@@ -7,7 +7,7 @@ from app.surveys.authoring.stored import Stored
 from app.surveys.demo import plan
 from app.surveys.demo.plan import PlannedAnswer
 from app.surveys.ledger.answers import Answered
-from app.surveys.ledger.append import Entry
+from app.surveys.ledger.entries import Entry
 
 BROWSER = "Demo browser"
 

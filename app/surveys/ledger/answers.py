@@ -1,4 +1,4 @@
-"""What a person answered: checked against the questions they saw, and compared with what was recorded. Pure.
+"""What a person answered, checked against the questions they saw. Pure.
 
 There are two kinds of errors. `malformed` finds what is wrong for any survey (a question or an option twice, a NUL, a
 value that no question takes): the body's shape, before the survey is looked up. Everything else needs the questions:
@@ -7,7 +7,7 @@ value that no question takes): the body's shape, before the survey is looked up.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -83,7 +83,7 @@ def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given])
     shown required question without an answer. An `answer` has at least one value.
     """
     wrong = [*malformed(given), *_unasked(questions, given)]
-    values = {one.question: one.value for one in given if not _is_empty(one.value)}
+    values = {one.question: one.value for one in given if not is_empty(one.value)}
     if action not in CARRYING:
         wrong += [
             FieldError(str(key), worded("{action} carries no answers; leave this out.", action=action))
@@ -97,11 +97,6 @@ def read(questions: Sequence[ItemQuestion], action: str, given: Sequence[Given])
         wrong.append(FieldError(WHOLE, marked("Answer one question at least.")))
     _refuse(wrong)
     return tuple(answered)
-
-
-def same(one: Iterable[Answered | Given], other: Iterable[Answered | Given]) -> bool:
-    """True when both say the same: question → value without empties, ticks as a set, texts in NFC."""
-    return _comparable(one) == _comparable(other)
 
 
 def _refuse(wrong: Sequence[FieldError]) -> None:
@@ -267,39 +262,11 @@ def _misshapen(value: Any) -> str | None:
     )
 
 
-def _is_empty(value: Any) -> bool:
+def is_empty(value: Any) -> bool:
+    """True for what counts as no answer: null, only blanks and []."""
     if isinstance(value, str):
         return not value.strip()
     return value is None or (isinstance(value, list | tuple) and not value)
-
-
-def _comparable(answers: Iterable[Answered | Given]) -> list[tuple[UUID, str, Any]]:
-    """Sorted, so that a question that occurs twice never equals what was recorded."""
-    told = [(one.question, *_plain(one.value)) for one in answers if not _is_empty(one.value)]
-    return sorted(told, key=lambda one: one[0])
-
-
-def _plain(value: Any) -> tuple[str, Any]:
-    """The value with its type: 4, "4" and true are three different answers. JSON has one type of number: 4.0 is 4."""
-    match value:
-        case list() | tuple():
-            return "list", frozenset(map(_part, value))
-        case float() if value.is_integer():
-            return "int", int(value)
-        case str():
-            return "str", nfc(value)
-    return type(value).__name__, value
-
-
-def _part(one: Any) -> Any:
-    """A tick, or a cell of a matrix, as it came or as it was recorded."""
-    match one:
-        case str():
-            return nfc(one)
-        case MatrixCell() | {"row": str(), "choice": str()}:
-            row, choice = (one.row, one.choice) if isinstance(one, MatrixCell) else (one["row"], one["choice"])
-            return nfc(row), nfc(choice)
-    return repr(one)
 
 
 def nfc(text: str) -> str:

@@ -4,14 +4,11 @@ An append locks the head's row until the transaction ends, so numbers have no ga
 makes number and hash there; ledger/chain.py defines the hash, and computes it again to check it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import asyncpg
-import msgspec
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -19,15 +16,22 @@ from app.db.direct import Direct, driver
 from app.db.session import schema_of, workspace_of
 from app.secrets import KeyRing
 from app.surveys.ledger import chain, evidence, people
-from app.surveys.ledger.answers import Answered, Value
+from app.surveys.ledger.answers import Answered
+from app.surveys.ledger.entries import (
+    BallotToCast,
+    Entry,
+    RecordedEntry,
+    free_texts,
+    line_of,
+    personal,
+    row_of,
+    value_of,
+)
 from app.surveys.ledger.errors import VersionSuperseded
 from app.surveys.ledger.evidence import Evidence, Key
-from app.surveys.words import Shown
 from app.webhooks import noting
 from app.webhooks.kinds import RESPONSE_RECORDED
 
-# Stored characters at most: senders choose what their browser is called, and what a proxy says of their address.
-LONGEST_IP, LONGEST_BROWSER = 100, 500
 # The wording says which answers are free texts, which must never get into the entry.
 _WORDED = text("""
 SELECT w.question_keys,
@@ -102,63 +106,6 @@ WHERE r.survey_id = :survey AND r.version = :version
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What is to be recorded. `user_id` is the account that answers; `answers` are those of `answers.read`;
-    `wording_id` and `content_hash` are those of the words that the person saw; `shown` says how far this version had
-    come to them, `token_made_by` who made the API token they used, if it was somebody else."""
-
-    survey_id: int
-    survey: UUID
-    version: int
-    wording_id: int
-    content_hash: str
-    user_id: int
-    outcome: str
-    source: str
-    answers: tuple[Answered, ...]
-    ip: str | None
-    browser: str | None
-    recorded_at: datetime
-    shown: Shown
-    token_made_by: str | None = None
-    language: str | None = None
-
-    @property
-    def prompted(self) -> bool:
-        """True when the person had an impression."""
-        return self.shown == "first"
-
-
-@dataclass(frozen=True, slots=True)
-class BallotToCast:
-    """A sealed answer to an anonymous survey: the id of its key's row, an id of its own, and the text."""
-
-    key_id: int
-    id: UUID
-    sealed: str
-
-    def values(self) -> dict[str, Any]:
-        return {"ballot_key": self.key_id, "ballot": self.id, "sealed_ballot": self.sealed}
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedEntry:
-    """A row of the ledger. `receipt` is its hash in hex; `fresh`: this call wrote it. `answers` has '' in place of free
-    texts of an erased person, as if nothing had been written. `words` are the canonical content and the ids of its
-    questions, when that has several languages; for a fresh row they are not read. `told`: a webhook waits for it."""
-
-    number: int
-    version: int
-    outcome: str
-    recorded_at: datetime
-    receipt: str
-    answers: tuple[Answered, ...]
-    fresh: bool
-    words: tuple[str, list[str]] | None = None
-    told: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Worded:
     """What an entry needs to know of its wording and its person: the type of each question by its id, in their order;
     the person's number, None when it must be given first; their key, None when they have none here."""
@@ -200,11 +147,11 @@ async def write(
     ballot: BallotToCast | None = None,
 ) -> RecordedEntry | None:
     """Appends the entry by one statement, which numbers and hashes it. In a transaction of its own
-    (`app.db.session.alone`), no process waits for this one while the ledger is locked. Before that, the person gets a
-    key if they have none, and a number if theirs belongs to another person. `ballot` is written with the row, or not at
-    all. Nothing waits for the disk. None when nothing was written: `winner` says why."""
-    texts = _free_texts(entry, worded.types)
-    told = _personal(entry, texts)
+    (`app.db.committing.alone`), no process waits for this one while the ledger is locked. Before that, the person gets
+    a key if they have none, and a number if theirs belongs to another person. `ballot` is written with the row, or not
+    at all. Nothing waits for the disk. None when nothing was written: `winner` says why."""
+    texts = free_texts(entry, worded.types)
+    told = personal(entry, texts)
     person = await people.give(connection, workspace, entry.user_id) if worded.person is None else worded.person
     key = (worded.key or await evidence.make_key(connection, workspace, keys, person)) if told else None
     sealed = evidence.seal(keys, workspace, key, (entry.survey_id, entry.version), told) if key else None
@@ -226,7 +173,7 @@ async def recorded(db: AsyncSession, keys: KeyRing, survey_id: int, version: int
     if row is None:
         return None
     opened = evidence.open(keys, workspace_of(db), row) or Evidence()
-    answers = tuple(Answered(UUID(one.question), _value(one, opened.texts)) for one in chain.read(row.entry).answers)
+    answers = tuple(Answered(UUID(one.question), value_of(one, opened.texts)) for one in chain.read(row.entry).answers)
     return RecordedEntry(
         row.number,
         row.version,
@@ -248,74 +195,3 @@ async def winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> RecordedEntry
     return found
 
 
-def _free_texts(entry: Entry, types: Mapping[str, str]) -> dict[str, str]:
-    """By question id. Raises KeyError for a question that the wording does not have."""
-    keyed = ((str(one.question), one.value) for one in entry.answers)
-    return {key: str(value) for key, value in keyed if types[key] == "free_text"}
-
-
-def _personal(entry: Entry, texts: dict[str, str]) -> Evidence:
-    ip, browser = _cut(entry.ip, LONGEST_IP), _cut(entry.browser, LONGEST_BROWSER)
-    return Evidence(ip=ip, browser=browser, texts=texts, token_made_by=entry.token_made_by)
-
-
-def _cut(text: str | None, longest: int) -> str | None:
-    return text[:longest] if text else None
-
-
-def line_of(
-    entry: Entry, person: int, said: tuple[Sequence[str], Mapping[str, str], str | None], number: int = 0
-) -> chain.LedgerEntry:
-    """`person` is their number; `said` has the ids of the questions, the free texts among the answers, and the sealed
-    evidence. `number` 0 stands for the one that writing assigns."""
-    question_keys, texts, sealed = said
-    return chain.LedgerEntry(
-        number=number,
-        survey=str(entry.survey),
-        version=entry.version,
-        content_hash=entry.content_hash,
-        questions=chain.questions_hash(question_keys),
-        user=person,
-        outcome=entry.outcome,
-        source=entry.source,
-        recorded_at=chain.instant(entry.recorded_at),
-        prompted=entry.prompted,
-        shown=msgspec.UNSET if entry.shown == "not_known" else entry.shown,
-        language=entry.language or msgspec.UNSET,
-        answers=[_said(one, texts) for one in entry.answers],
-        evidence=None if sealed is None else chain.text_hash(sealed),
-    )
-
-
-def _said(one: Answered, texts: Mapping[str, str]) -> chain.LedgerAnswer:
-    key = str(one.question)
-    if key in texts:
-        return chain.LedgerAnswer(key, None)
-    return chain.LedgerAnswer(key, list(one.value) if isinstance(one.value, tuple) else one.value)
-
-
-def _value(said: chain.LedgerAnswer, texts: Mapping[str, str]) -> Value:
-    if said.value is None:
-        return texts.get(said.question, "")
-    return tuple(said.value) if isinstance(said.value, list) else said.value
-
-
-def row_of(entry: Entry, line: chain.LedgerEntry) -> dict[str, Any]:
-    """The columns that do not depend on the row's place in the chain, and its projection as two arrays."""
-    chosen = sorted(chain.choices(line.answers))
-    before, after = chain.around_number(line)
-    return {
-        "survey_id": entry.survey_id,
-        "version": entry.version,
-        "wording_id": entry.wording_id,
-        "person": line.user,
-        "outcome": entry.outcome,
-        "source": entry.source,
-        "recorded_at": entry.recorded_at,
-        "prompted": entry.prompted,
-        "language": entry.language,
-        "before_number": before,
-        "after_number": after,
-        "questions": [UUID(question) for question, _ in chosen],
-        "choices": [choice for _, choice in chosen],
-    }

@@ -30,7 +30,7 @@ from app.surveys.pages.editor_form import Draft, blank, filled, read
 from app.surveys.pages.editor_questions import Row
 from app.surveys.translations import NO_SURVEY_TEXTS, NO_TEXTS, candidates
 from app.web.context import Context
-from app.web.forms import Choice
+from app.web.fields import Choice
 from app.web.guards import Requires
 from app.web.pages import page
 

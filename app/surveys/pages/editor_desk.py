@@ -17,7 +17,7 @@ from app.surveys.authoring.definition import Definition
 from app.surveys.authoring.stored import Stored
 from app.surveys.models import Survey
 from app.surveys.pages.addresses import uid_of
-from app.surveys.pages.editor_form import Offered
+from app.surveys.pages.editing.fields import Offered
 from app.web.context import Context
 
 # Suggested for a survey's category; an author can type any other.

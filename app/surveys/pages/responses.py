@@ -11,7 +11,7 @@ from app.accounts.audit import COMMAND_LINE
 from app.errors import NotFound
 from app.surveys.authoring import content
 from app.surveys.ledger import chain, verifying
-from app.surveys.pages import response_list
+from app.surveys.pages import response_frame
 from app.surveys.pages.results import response_table
 from app.surveys.question_types import QUESTION_TYPES
 from app.surveys.results import queries, responses, table, worded
@@ -32,14 +32,14 @@ _RECEIPT = re.compile(r"[0-9a-f]{64}")
 
 @get("/surveys/responses", guards=[SEE])
 async def index(ctx: NamedDependency[Context]) -> Response[Any]:
-    framed = await response_list.frame(ctx)
+    framed = await response_frame.frame(ctx)
     if kind := exports.asked_for(ctx):
         if response_table.is_asked_for(ctx):
             return await exports.export(ctx, await response_table.spec_of(ctx, framed), table.ROWS, kind)
         words = await queries.labels(ctx.db, framed.survey)
         base = queries.ROWS.where(TallyScope().responses())
-        return await exports.export(ctx, response_list.exported(ctx, framed, words, kind), base, kind)
-    view = await response_list.load(ctx, framed)
+        return await exports.export(ctx, response_frame.exported(ctx, framed, words, kind), base, kind)
+    view = await response_frame.load(ctx, framed)
     return await page(
         ctx, "surveys/responses.html", fragment="list", view=view, outcomes=OUTCOMES, sources=SOURCES, shown=SHOWN
     )

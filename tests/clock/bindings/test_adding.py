@@ -10,7 +10,7 @@ from app.accounts.models import AuditEntry, Role
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import adding
 from app.clock.bindings.adding import sort_out
-from app.clock.bindings.matching import Code
+from app.clock.bindings.code_states import Code
 from app.clock.models import Binding, BindingChange, ClockEmployee, Department, Position, Setting
 from app.db.session import Database
 from app.host.models import Employee

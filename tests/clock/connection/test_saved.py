@@ -12,7 +12,7 @@ from app.accounts.models import Job
 from app.clock import settings
 from app.clock.connection import lease
 from app.clock.connection import saved as connection
-from app.clock.connection.saved import ConnectionForm
+from app.clock.connection.connection_form import ConnectionForm
 from app.clock.connection.shared_session import SharedSession, password_place
 from app.clock.mirror import cursors, rezoning
 from app.clock.sync import run as sync

@@ -13,7 +13,7 @@ from app.accounts import housekeeping
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import ClockSignIn
 from app.clock.connection import saved as connection
-from app.clock.connection.saved import ConnectionForm
+from app.clock.connection.connection_form import ConnectionForm
 from app.clock.connection.shared_session import SharedSession, accounts_of, earlier_tokens_place, tokens_place
 from app.clock.models import Connection
 from app.clock.remote import ClockSession, Credentials

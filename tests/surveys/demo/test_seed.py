@@ -18,6 +18,7 @@ from app.surveys.demo.programme import PLATFORM, TENANT
 from app.surveys.demo.rounds import ENPS
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger import verifying
+from app.surveys.ledger.entries import Entry
 from app.surveys.models import PromptState, Response, Survey, SurveyRound, Tally
 from app.surveys.pages.survey_list import FIGURES
 from app.surveys.results import anonymous, promoters, tallies, tally_marks, tally_rows
@@ -92,7 +93,7 @@ async def _real_people_answer_and_rate(parts, email="alice@example.org"):
     async with parts.database.transaction("main") as db:
         week = (await db.execute(select(Survey).where(Survey.title == WEEK.definition.title))).scalar_one()
         alice = await db.scalar(select(User.id).where(User.email == email))
-        real = ledger.Entry(
+        real = Entry(
             week.id, week.uid, week.version, week.wording_id, week.content_hash, alice, "answered", "web", (), None, None, NOW,
             shown="not_handed_out",
         )  # fmt: skip

@@ -21,9 +21,11 @@ from sqlalchemy.exc import DBAPIError
 from app.db.session import Database
 from app.parts import Parts, make_parts
 from app.surveys import decimals
-from app.surveys.ledger import answers, chain
+from app.surveys.ledger import chain
 from app.surveys.ledger import append as ledger
 from app.surveys.ledger.answers import Answered, Given
+from app.surveys.ledger.entries import LONGEST_BROWSER, LONGEST_IP
+from app.surveys.ledger.same_answers import same
 from tests.cluster import DatabaseUrls
 from tests.surveys.drafted import published
 from tests.surveys.recording import AT, VALUES, entry, lunch, open_evidence, record
@@ -130,8 +132,8 @@ async def test_what_was_recorded_reads_as_the_same_answers(database: Database, p
         assert await ledger.recorded(db, parts.keys, survey.id, 2, 7) is None
     assert found is not None
     given = [Given(one.key, value) for one, value in zip(survey.questions, VALUES, strict=True) if one.key]
-    assert answers.same(found.answers, reversed(given))
-    assert not answers.same(found.answers, given[:-1])
+    assert same(found.answers, reversed(given))
+    assert not same(found.answers, given[:-1])
 
 
 async def test_a_new_version_is_a_row_of_its_own(database: Database, parts: Parts) -> None:
@@ -170,7 +172,7 @@ async def test_what_a_sender_makes_up_of_address_and_browser_is_kept_in_bounds(
     await record(database, parts.keys, survey, 7, ip="y" * 9000, browser="x" * 9000)
     async with database.transaction() as db:
         kept = await open_evidence(db, parts.keys, 1)
-    assert (len(kept.ip), len(kept.browser)) == (ledger.LONGEST_IP, ledger.LONGEST_BROWSER)
+    assert (len(kept.ip), len(kept.browser)) == (LONGEST_IP, LONGEST_BROWSER)
 
 
 async def test_an_answer_to_a_question_that_the_wording_lacks_is_never_recorded(

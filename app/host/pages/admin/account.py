@@ -9,11 +9,12 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import func, or_, select
 
-from app.accounts import accounts, audit, browsers, second_factor, signing_in, tokens
+from app.accounts import audit, browsers, second_factor, signing_in, tokens
 from app.accounts.models import ApiToken, Passkey, Session, User
 from app.accounts.passkey_site import site_of, why_not
 from app.accounts.sessions import end_one as end_one_session
 from app.accounts.sessions import end_others as end_other_sessions
+from app.accounts.sessions import end_sessions as end_own_sessions
 from app.errors import NotFound
 from app.host.pages.admin import tokens as token_pages
 from app.host.pages.admin.sign_in import new_password_form, revoke_if_asked
@@ -21,7 +22,8 @@ from app.languages import LANGUAGES
 from app.mail.account_letters import tell_of
 from app.web import sessions
 from app.web.context import Context
-from app.web.forms import Bound, Form, Password
+from app.web.forms import Bound, Form
+from app.web.fields import Password
 from app.web.guards import signed_in
 from app.web.pages import done, page
 from app.wording.marked import joined, marked, worded
@@ -83,7 +85,7 @@ async def change_password(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @post("/account/sessions/end-others", guards=[signed_in], status_code=200)
 async def end_others(ctx: NamedDependency[Context]) -> Response[Any]:
-    ended = await accounts.end_sessions(ctx.db, ctx.actor, ctx.user.id, keep=ctx.user.session_key)
+    ended = await end_own_sessions(ctx.db, ctx.actor, ctx.user.id, keep=ctx.user.session_key)
     message = _ended(ended) if ended else marked("You are not signed in anywhere else.")
     return await done(ctx, "/account", message, level="info")
 

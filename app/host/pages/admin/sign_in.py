@@ -19,7 +19,8 @@ from app.mail.account_letters import tell_of
 from app.web import sessions
 from app.web.context import Context
 from app.web.drafts import carrying
-from app.web.forms import Bound, Email, Field, Flag, Form, Password, Text
+from app.web.forms import Bound, Form
+from app.web.fields import Email, Field, Flag, Password, Text
 from app.web.guards import public, signed_in
 from app.web.pages import frame, go, page
 from app.web.returning import is_ours

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from app.surveys.pages.addresses import uid_of, version_asked_for
-from app.surveys.pages.response_list import reader
+from app.surveys.pages.response_frame import reader
 from app.surveys.results import comments, kinds, queries, responses
 from app.surveys.results.comments import CommentSearch, FoundComments
 from app.surveys.results.figures import AskedQuestion

@@ -7,7 +7,7 @@ from operator import itemgetter
 from app.errors import Invalid, NotFound
 from app.secrets import KeyRing
 from app.surveys.models import Response
-from app.surveys.pages.response_list import ResponseListFrame
+from app.surveys.pages.response_frame import ResponseListFrame
 from app.surveys.results import table
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.table import RECORDED_AT

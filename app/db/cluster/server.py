@@ -1,6 +1,7 @@
 """One PostgreSQL data directory: making it, starting, stopping and asking its server, with the bundled programs.
 
-Who uses the server, and for how long, lives in embedded.py; where it lies and as whom it runs, in cluster_home.py.
+Who uses the server, and for how long, lives in app/db/embedded.py; where it lies, in home.py; as whom it runs, in
+system_user.py.
 """
 
 import os
@@ -19,14 +20,8 @@ from types import MappingProxyType
 import psutil
 
 from app.counting import nearest
-from app.db.cluster_home import (
-    POSTGRES_MAJOR,
-    SOCKET_FILE,
-    EmbeddedError,
-    Home,
-    run_as,
-    spawn_as,
-)
+from app.db.cluster.home import POSTGRES_MAJOR, SOCKET_FILE, Home
+from app.db.cluster.system_user import EmbeddedError, run_as, spawn_as
 
 Progress = Callable[[str], None]
 
