@@ -57,7 +57,7 @@ PERMISSIONS = (
             Permission(
                 "clock.transactions.edit",
                 "Retry punches",
-                "Have punches judged and imported again, and settle those that need no record.",
+                "Judge and import punches again, and settle punches that need no record.",
                 (OPERATOR,),
             ),
             Permission(

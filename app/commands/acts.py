@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @frame.workspace_option
 @frame.json_option
 def acts_list(*, over: bool, workspace: str, as_json: bool) -> None:
-    """How far acts on many rows are, and changes of rules, terminals, owners and the zone; the newest 20."""
+    """Show the progress of acts on many rows, and of changed rules, terminals, owners and zones: the newest 20."""
     from app.clock.punches import changes
 
     async def look(db: "AsyncSession") -> "tuple[list[LongActView], list[UnderWay]]":

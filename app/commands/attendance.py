@@ -150,7 +150,7 @@ def attendance_edit(
     workspace: str,
     as_json: bool,
 ) -> None:
-    """Change the times of a record; what is not given stays."""
+    """Change the times of a record. Values that you leave out stay."""
     if clock_in is None and clock_out is None and note is None:
         raise click.UsageError("give --in, --out or --note")
     from app.accounts.audit import COMMAND_LINE

@@ -65,7 +65,7 @@ def _condition(
 @frame.workspace_option
 @frame.json_option
 def clock_retry(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) -> None:
-    """Have punches judged again; deleted records may come back, what belongs to a record stays."""
+    """Judge punches again. Deleted records may come back; punches that belong to a record stay as they are."""
     from app.clock.review import decisions
 
     done = _in_parts(partial(_as_command, decisions.retry), which, decisions.RETRIABLE, workspace)
@@ -79,7 +79,7 @@ def clock_retry(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) 
 @frame.workspace_option
 @frame.json_option
 def clock_use(*, which: "ColumnElement[bool]", workspace: str, as_json: bool) -> None:
-    """Use the punches that arrived after import: their records become what the shifts are now; refused shifts stay."""
+    """Use the punches that arrived after import: records change to what the shifts are now. Refused shifts stay."""
     from app.accounts.audit import COMMAND_LINE
     from app.clock.review import using_many
 

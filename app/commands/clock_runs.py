@@ -34,7 +34,8 @@ LOOK_S = 1.0
 def clock_sync(
     *, resources: Sequence[str], budget_seconds: int | None, no_import: bool, workspace: str, as_json: bool
 ) -> None:
-    """One sync run in the foreground. Exits 1 with the TC code of a failed run; one whose budget ran out exits 0."""
+    """One sync run in the foreground. Exits 1 with the TC code of a failed run;
+    a run that used up its budget exits 0."""
     request: dict[str, Any] = {"resources": list(resources)} if resources else {}
     if budget_seconds is not None:
         request["budget_seconds"] = budget_seconds

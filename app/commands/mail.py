@@ -49,7 +49,7 @@ async def _send(server: "SmtpServer", settings: "Settings", address: str) -> Non
 @click.option("--port", type=click.IntRange(1, 65535), default=8025, show_default=True, help="Of the page.")
 @click.option("--smtp-port", type=click.IntRange(1, 65535), default=8026, show_default=True)
 def mail_catch(*, port: int, smtp_port: int) -> None:
-    """Run a mail server that shows what it gets on a page and sends nothing, until it is interrupted."""
+    """Run a mail server that shows mails on a page and sends none, until it is interrupted."""
     from app.catcher.serving import catch
 
     if port == smtp_port:

@@ -21,7 +21,7 @@ SHOWN = 20
 @frame.workspace_option
 @frame.json_option
 def problems(*, kind: str | None, workspace: str, as_json: bool) -> None:
-    """The open problems of a workspace, by kind, those with most harm first. Snoozed ones are among them."""
+    """The open problems of a workspace, by kind, those with most harm first. Snoozed ones are included."""
     from app import wiring
     from app.problems.kinds import kinds, shown
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @frame.workspace_option
 @frame.json_option
 def db_seed(*, name: str, dry_run: bool, remove: bool, workspace: str, as_json: bool) -> None:
-    """Add demo data; again it adds nothing. ClockDemo: the staff of the simulated time clock. SurveysDemo: surveys of
-    all four types with ninety days of answers, and rated apps."""
+    """Add demo data; a second run adds nothing. ClockDemo: the staff of the simulated time clock. SurveysDemo: surveys
+    of all four types with ninety days of answers, and rated apps."""
     if name == "ClockDemo":
         if dry_run and remove:
             raise click.UsageError("ClockDemo: give --dry-run or --remove, not both")

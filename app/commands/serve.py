@@ -58,7 +58,7 @@ def serve(*, host: str, port: int, workers: int, worker: bool | None) -> None:
     type=click.IntRange(1, 64),
     default=4,
     show_default=True,
-    help="Jobs at a time, beside one of brief work such as mails.",
+    help="Jobs at a time, and one more for brief work such as mails.",
 )
 def worker(*, concurrency: int) -> None:
     """Run jobs; any number of workers, on any number of machines."""

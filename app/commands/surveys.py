@@ -84,7 +84,7 @@ def surveys_export(*, uid: UUID, workspace: str, as_json: bool) -> None:
 @frame.workspace_option
 @frame.json_option
 def surveys_publish(*, uid: UUID, workspace: str, as_json: bool) -> None:
-    """Ask it; an archived one comes back with the answers that it has."""
+    """Publish a survey. An archived one keeps its answers."""
     from app.accounts.audit import COMMAND_LINE
     from app.surveys.authoring import actions as authoring
 

@@ -106,7 +106,7 @@ async def _export(
 @_passphrase_option
 @frame.json_option
 def tenant_import(*, file: Path, passphrase_file: Path | None, as_json: bool) -> None:
-    """Make a tenant of a file of tenant:export: all of it, or nothing."""
+    """Make a tenant from a file of tenant:export, completely or not at all."""
     settings = frame.settings_of_environment()
     with file.open("rb") as opened:
         from app.moving.box import read_header

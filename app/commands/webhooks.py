@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @frame.workspace_option
 @frame.json_option
 def webhook_create(*, url: str, events: tuple[str, ...], workspace: str, as_json: bool) -> None:
-    """Tell the program at URL what changes, and print the secret that its events are signed with: once."""
+    """Tell the program at URL what changes. Prints the secret that signs its events: only once."""
 
     async def create(parts: "Parts") -> "MadeWebhook":
         from app.accounts.audit import COMMAND_LINE
@@ -40,7 +40,7 @@ def webhook_create(*, url: str, events: tuple[str, ...], workspace: str, as_json
 @frame.workspace_option
 @frame.json_option
 def webhook_list(*, workspace: str, as_json: bool) -> None:
-    """Show all webhooks, and how they do."""
+    """Show all webhooks and their state."""
 
     async def read(db: "AsyncSession") -> list[dict[str, Any]]:
         from app.webhooks import addresses, endpoints, waiting
@@ -76,7 +76,7 @@ def _line(one: dict[str, Any]) -> str:
 @frame.workspace_option
 @frame.json_option
 def webhook_delete(*, webhook_id: int, workspace: str, as_json: bool) -> None:
-    """Remove a webhook with its log and what waits for it."""
+    """Remove a webhook, its log and the events that wait for it."""
 
     async def delete(db: "AsyncSession") -> None:
         from app.accounts.audit import COMMAND_LINE

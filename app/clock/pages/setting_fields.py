@@ -70,12 +70,12 @@ _SECTIONS = (
                 "repeat_tap_seconds",
                 "Repeat tap within",
                 "seconds",
-                "A second punch of a person so soon is the same punch read twice. It counts no more. 0 = never.",
+                "A second punch within this time is the same punch, read twice. It does not count. 0 = off.",
             ),
             Flag(
                 "double_tap_fix",
                 "Fold double taps",
-                help="A person often punches again when the reader gave no sign. The second punch of the same kind counts no more.",
+                help="A person often punches again when the reader gave no sign. The second punch of the same kind does not count.",
             ),
             _number(
                 "double_tap_minutes",

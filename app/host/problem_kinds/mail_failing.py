@@ -27,7 +27,7 @@ MAIL_KIND = ProblemKind(
     "Mail failing",
     Severity.WARNING,
     "admin.jobs",
-    "Fix MUSTER_SMTP_URL or the mail server, and try it with muster mail:test. What waits is sent for a day.",
+    "Fix MUSTER_SMTP_URL or the mail server, and try it with muster mail:test. Mails wait for a day.",
     lambda _, __: "/admin/jobs?name=send_mail",
     detect,
     platform_only=True,

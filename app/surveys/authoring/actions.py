@@ -191,7 +191,7 @@ def refuse_archiving_a_draft(stored: Stored) -> None:
 def refuse_deleting_what_was_asked(stored: Stored) -> None:
     """Raises Conflict unless it is a draft without responses."""
     if stored.status != "draft" or stored.answered:
-        raise Conflict("Only a draft can be deleted; what was published can be archived.")
+        raise Conflict("Only a draft can be deleted. Archive a survey that was published.")
 
 
 async def people_to_ask_again(db: AsyncSession, uid: UUID) -> int:

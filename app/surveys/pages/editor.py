@@ -221,7 +221,7 @@ def _note(stored: Stored | None) -> dict[str, str] | None:
     if stored.rounds_after:
         always += " Each saved change stops the rounds; a new version resumes them."
     if stored.definition.agreement:
-        can = "It holds an agreement, so any other change needs a new version: agreements to the old text must not carry over."
+        can = "It has an agreement, so any other change needs a new version: people agreed to the old text only."
         return {"title": title, "text": f"{always} {can} {way}"}
     can = "So can the wording of title, message, closing words and questions, for corrections; anything else needs a new version."
     return {"title": title, "text": f"{always} {can} {way}"}

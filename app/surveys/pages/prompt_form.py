@@ -25,7 +25,7 @@ _SEVERAL = ("-ticks", _ROW)
 _FIELD = re.compile(r"q-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(-stars|-score|-ticks|-number|-row-\d{1,2})?")
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
 TAKEN_OUT = marked(
-    "This question is not for you after your other answers. Your answer to it was taken out: send the others again."
+    "Because of your other answers, this question is not for you. Your answer to it was removed: send the others again."
 )
 # What the page asks to confirm, and the way back.
 CONFIRMED, BACK = ("agree", "decline"), "back"

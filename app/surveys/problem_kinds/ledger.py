@@ -44,7 +44,7 @@ def found_in(verdict: LedgerVerdict) -> list[Finding]:
 def detect_shrunk(fact: Fact, _: datetime) -> Finding:
     return fact.found(
         "The ledger has lost rows",
-        f"Its head was once noted at row {fact.facts['noted']:,}, and that row is not there as it was. An older backup was restored, or"
+        f"Its head was once noted at row {fact.facts['noted']:,}, and that row is missing or changed. An older backup was restored, or"
         " somebody removed rows. Compare the heads in the log and in the audit with this database.",
     )
 

@@ -43,7 +43,7 @@ async def remind(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
 
     async def ask() -> dict[str, Any]:
         mail = "They get a mail that leads to Questions for you." if _is_on(ctx) else MAIL_OFF
-        consequence = f"{mail} Each person gets two reminders at most. Who answers meanwhile gets none."
+        consequence = f"{mail} Each person gets two reminders at most. People who answer before then get none."
         return {"verb": "Remind", "what": people(number or 0), "consequence": consequence, "danger": False}
 
     async def act() -> str:
@@ -51,7 +51,7 @@ async def remind(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[
         return f"{people(made)} will be reminded." if _is_on(ctx) else f"Reminders wait for {people(made)}. {MAIL_OFF}"
 
     none = Conflict(
-        "No person of these can be reminded: a reminder waits for them, they got two, or they ended mails about surveys."
+        "None of these people can be reminded: a reminder waits for them, they got two, or they ended mails about surveys."
     )
     return await act_on_many(ctx, number or 0, url=_list(stored), none=none, ask=ask, do=act)
 
