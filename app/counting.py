@@ -15,7 +15,7 @@ def count(number: int, one: str, several: str) -> str:
 
 
 def count_up_to(most: int, number: int, one: str, several: str) -> str:
-    """The same for what is not counted any further: `10,000 or more records`."""
+    """The same for a number that is counted only up to a limit: `10,000 or more records`."""
     return count(number, one, several) if number < most else f"{most:,} or more {several}"
 
 

@@ -99,7 +99,7 @@ class Unavailable(Refusal):
 
 
 class Busy(Unavailable):
-    """There is no room for it now, and soon there will be."""
+    """There is no room for it now, but there will be soon."""
 
     def __init__(self, message: str, *, retry_after_s: int) -> None:
         super().__init__(message)

@@ -133,7 +133,7 @@ def _parts(settings: Settings, database: Database) -> Parts:
 
 
 def _replica(settings: Settings) -> Replica | None:
-    """Its connections are none of the primary's, and no pooler stands before it."""
+    """It has connections of its own, and no pooler before it."""
     if settings.replica_database_url is None:
         return None
     pages, files = (

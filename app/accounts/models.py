@@ -103,7 +103,7 @@ class UserType(Base):
 
 
 class Role(Base):
-    """A named set of permissions; `builtin` ones can be neither renamed nor deleted."""
+    """A named set of permissions; `builtin` ones can't be renamed or deleted."""
 
     __tablename__ = "roles"
     __table_args__ = (UniqueConstraint("workspace", "name"),)

@@ -26,8 +26,8 @@ from app.db.pool import Shares, Trust, note_failure
 
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
-# Compiling a statement takes tens of milliseconds, and all of ours are short. What every request needs first are the
-# shared tables: a connection that sees them from the start saves each of them a round trip.
+# Compiling a statement takes tens of milliseconds, and all of ours are short. Every request needs the shared tables
+# first: a connection that sees them from the start saves it a round trip.
 AT_FIRST = {"jit": "off", "search_path": "shared"}
 PATIENCE_S = 10
 LONGEST_STATEMENT = 64 * 1024

@@ -115,8 +115,8 @@ class FactSelect:
     problems. When it is false, a look judges only rows that differ from the stored problem. Then each row must be a
     problem, and a condition on time must be in its WHERE.
 
-    `mark`, for a SELECT of thousands of rows: the SQL of a number that stays the same as long as nothing changes in the
-    rows that is compared with the stored problems. To compute it costs less than to compare the rows.
+    `mark`, for a SELECT of thousands of rows: the SQL of a number that changes with what a look compares in the rows.
+    Computing it costs less than comparing the rows.
     """
 
     kinds: frozenset[str]

@@ -187,8 +187,8 @@ def _judged(rows: Iterable[Any], now: datetime) -> tuple[list[Finding], list[Kno
 
 
 def opens_at(rows: Iterable[Any], now: datetime) -> datetime:
-    """Before it, time alone makes no problem of a fact that is none now. At most IDLE_EVERY from now, and that by steps
-    of WATCHED_EVERY: `now` when a problem opens within the first of them."""
+    """Before this moment, time alone opens no problem. It is at most IDLE_EVERY from now, in steps of WATCHED_EVERY:
+    `now` when a problem opens within the first step."""
     silent = [row for row in rows if row.found_kind is not None and not _detected(row, now)]
     steps = (now + number * WATCHED_EVERY for number in range(1, IDLE_EVERY // WATCHED_EVERY + 1))
     opening = next((step for step in steps if any(_detected(row, step) for row in silent)), None)
