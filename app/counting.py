@@ -40,6 +40,11 @@ def percent(part: int, whole: int) -> Decimal | None:
     return _divided(100 * part, whole, 1)
 
 
+def percent_label(value: Decimal | None) -> str:
+    """`12.5 %`; a dash where there was nothing to divide by."""
+    return "–" if value is None else f"{value} %"
+
+
 def rounded(value: Decimal | float, places: int = 0) -> Decimal:
     """Half up, as people do it by hand: of a float its shortest decimal counts, so that 2.675 is 2.68. A half of a
     negative number goes away from zero."""

@@ -34,7 +34,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.accounts import audit
-from app.accounts.models import Job
+from app.accounts.models import OPEN_JOB, Job
 from app.db.among import among
 from app.db.direct import Direct
 from app.db.session import workspace_of
@@ -55,7 +55,6 @@ ENDED_KEPT = timedelta(days=30)
 # For the daily housekeeping.
 OVER = ((Job, and_(IS_OVER, Job.finished_at < func.now() - ENDED_KEPT)),)
 _AT_END = "jobs_at_end"
-_OPEN = text("status IN ('queued', 'running')")
 # A literal, not a parameter: otherwise PostgreSQL does not use the index on open jobs.
 _IS_QUEUED: ColumnElement[bool] = literal_column("jobs.status = 'queued'", Boolean)
 _NOTIFY = text("SELECT pg_notify(:channel, '')")
@@ -118,7 +117,7 @@ async def _ask(db: AsyncSession, workspace: str, name: str, key: str, values: Ma
     statement = (
         insert(Job)
         .values(workspace=workspace, name=name, key=key, **values)
-        .on_conflict_do_nothing(index_elements=[Job.workspace, Job.key], index_where=_OPEN)
+        .on_conflict_do_nothing(index_elements=[Job.workspace, Job.key], index_where=OPEN_JOB)
         .returning(Job.id)
     )
     job_id: int | None = await db.scalar(statement)

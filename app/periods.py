@@ -41,3 +41,5 @@ PERIODS: Mapping[str, Period] = {
     "this-month": Period("This month", _month),
     "last-month": Period("Last month", lambda today: _month(today.replace(day=1) - DAY)),
 }
+# For a form that offers them.
+PERIOD_OPTIONS = [{"value": word, "label": one.label} for word, one in PERIODS.items()]

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Id, Words
 
-_OPEN = text("status IN ('queued', 'running')")
+OPEN_JOB = text("status IN ('queued', 'running')")
 
 
 class Tenant(Base):
@@ -253,8 +253,8 @@ class Job(Base):
     __tablename__ = "jobs"
     __table_args__ = (
         CheckConstraint("status IN ('queued', 'running', 'done', 'failed')", name="status"),
-        Index("jobs_open_key", "workspace", "key", unique=True, postgresql_where=_OPEN),
-        Index("jobs_due", "due_at", postgresql_where=_OPEN),
+        Index("jobs_open_key", "workspace", "key", unique=True, postgresql_where=OPEN_JOB),
+        Index("jobs_due", "due_at", postgresql_where=OPEN_JOB),
         Index(None, "workspace", "id"),
         Index(None, "workspace", "name", "id"),
         Index("jobs_failed", "workspace", "id", postgresql_where=text("status = 'failed'")),

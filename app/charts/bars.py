@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from app.charts.scale import HALVES, PERCENT, Scale, Tick, place, scale_to
-from app.counting import percent
+from app.counting import percent, percent_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class BarChart:
 
 def distribution(rows: Sequence[BarRow], heads: BarHeads, *, title: str, said: str = "", earlier: str = "") -> BarChart:
     """Bars as long as each row's percent, which is the first of the further cells."""
-    shares = [replace(row, cells=(_percent(row.percent), *row.cells)) for row in rows]
+    shares = [replace(row, cells=(percent_label(row.percent), *row.cells)) for row in rows]
     drawn = tuple(_drawn(row, HALVES, float(row.percent or 0)) for row in shares)
     named = replace(heads, more=("Share", *heads.more))
     return BarChart(title, named, drawn, HALVES.ticks(" %"), said, earlier)
@@ -77,10 +77,6 @@ def ranking(rows: Sequence[BarRow], heads: BarHeads, *, title: str, said: str = 
 def _drawn(row: BarRow, scale: Scale, length: float) -> DrawnRow:
     before = place(scale.share(row.before)) if row.before is not None else None
     return DrawnRow(row, place(scale.share(length)), before)
-
-
-def _percent(value: Decimal | None) -> str:
-    return "–" if value is None else f"{value} %"
 
 
 @dataclass(frozen=True, slots=True)

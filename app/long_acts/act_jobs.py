@@ -1,11 +1,11 @@
 """The jobs that carry acts out: their names, their keys, and which acts have one.
 What the jobs do: acts.py and over_lists.py."""
 
-from sqlalchemy import ColumnElement, case, exists, func, text
+from sqlalchemy import ColumnElement, case, exists, func
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
-from app.accounts.models import Job
+from app.accounts.models import OPEN_JOB, Job
 from app.db.session import workspace_of
 from app.long_acts.models import LongAct
 
@@ -15,7 +15,6 @@ NAMED_JOB, UNNAMED_JOB, LISTED_JOB = "clock_long_act", "clock_unnamed_act", "lon
 JOB_OF_ACT = case(
     (LongAct.list_query.is_not(None), LISTED_JOB), (LongAct.last_key.is_not(None), UNNAMED_JOB), else_=NAMED_JOB
 )
-_OPEN = text("status IN ('queued', 'running')")
 _ENDINGS = ("", ":stop")
 
 
@@ -34,4 +33,4 @@ async def request_stop(db: AsyncSession, name: str, act_id: int) -> None:
 def has_job(db: AsyncSession) -> ColumnElement[bool]:
     """True when a job of the act waits or runs. A part of a SELECT of acts."""
     keys = [func.concat(JOB_OF_ACT, ":", LongAct.id, ending) for ending in _ENDINGS]
-    return exists().where(Job.workspace == workspace_of(db), Job.key.in_(keys), _OPEN)
+    return exists().where(Job.workspace == workspace_of(db), Job.key.in_(keys), OPEN_JOB)

@@ -14,13 +14,12 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 import structlog
-from asyncpg import PostgresError
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.replica import FAULTS
 from app.errors import Busy, Refusal, RequestTimeout
 from app.parts import Parts
 from app.web import sessions
@@ -51,7 +50,6 @@ NO_DATABASE = ("/static/", *HEALTH, "/favicon.ico")
 HOST = re.compile(r"(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{0,5}))?")
 LAST_PORT = 65_535
 SERVER_ERROR, REFUSED = 500, 400
-UNREACHABLE = (DBAPIError, PostgresError, PoolTimeoutError, OSError)
 
 
 class _Undone(Exception):
@@ -129,7 +127,7 @@ class Gate:
         cookie = _cookie(scope, self._cookie)
         if not cookie or scope["path"].startswith(API):
             return False
-        with suppress(*UNREACHABLE):
+        with suppress(*FAULTS):
             async with self.parts.database.shared_transaction() as db:
                 return await sessions.is_known(db, cookie)
         return False
@@ -138,7 +136,7 @@ class Gate:
         try:
             try:
                 put(scope, await self._begun(scope, answer, request_id))
-            except UNREACHABLE as fault:
+            except FAULTS as fault:
                 log.warning("no database for a request", path=scope["path"], error=type(fault).__name__)
                 await answer.release()
                 await plain_answer(answer.send, scope, as_refusal(fault))

@@ -20,7 +20,7 @@ from app.clock.figures import status as status_figures
 from app.clock.models import Connection, DailyTotal
 from app.clock.pages import analytics_charts as charts
 from app.clock.pages.analytics_charts import CODES, Drawn
-from app.periods import PERIODS
+from app.periods import PERIOD_OPTIONS
 from app.web import exports, lists
 from app.web.context import Context
 from app.web.guards import Requires
@@ -49,7 +49,6 @@ EXPORT = ListSpec(
     filters=(RANGE,),
     empty=Empty("chart-bar", "No punches", ""),
 )
-PERIOD_OPTIONS = [{"value": word, "label": one.label} for word, one in PERIODS.items()]
 
 
 @get(URL, guards=[SEES])

@@ -14,8 +14,8 @@ from app.charts.plot import PlotDay
 from app.charts.small import HeatCell, HeatRow
 from app.clock.figures.analytics import Shape
 from app.clock.figures.earlier import DayFigures
-from app.counting import count, percent
-from app.dates import day_words
+from app.counting import count, percent, percent_label
+from app.dates import WEEKDAYS, day_words
 from app.web.formats import number
 from app.web.templating import with_query
 
@@ -38,7 +38,6 @@ TONES = {
     "unknown": "mute",
 }
 LATE_TONES = ("ok", "ok", "info", "warn", "bad", "mute")
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 PUNCH = Noun("punch", "punches")
 # How late punches arrived is counted from the punches. For a longer range this is not done twice.
 MOST_LATE_DAYS = 31
@@ -151,7 +150,7 @@ def late(drawn: Drawn, shape: Shape) -> bars.BarChart:
             one.percent,
             tone=tone,
             before=_float(earlier.get(one.label)),
-            cells=(_percent(earlier.get(one.label)),) if compared else (),
+            cells=(percent_label(earlier.get(one.label)),) if compared else (),
         )
         for one, tone in zip(shape.late, LATE_TONES, strict=False)
     ]
@@ -182,7 +181,7 @@ def _groups(drawn: Drawn, rows: Sequence[tuple[Any, str, str | None]], what: str
             url=url,
             cells=(
                 number(row.imported),
-                _percent(percent(row.imported, row.total)),
+                percent_label(percent(row.imported, row.total)),
                 *((signed(row.now, row.before),) if drawn.earlier else ()),
             ),
         )
@@ -209,10 +208,6 @@ def _share(figures: Any) -> Any:
         return Share(sum(part for part, _ in inside), sum(whole for _, whole in inside))
 
     return of
-
-
-def _percent(value: Decimal | None) -> str:
-    return "–" if value is None else f"{value} %"
 
 
 def _float(value: Decimal | None) -> float | None:

@@ -48,12 +48,11 @@ from app.web.context import Context
 from app.web.errors.refusals import refuse_head
 from app.web.forms import Bound, Form
 from app.web.fields import Text
-from app.web.pages import done, page
+from app.web.pages import CHANGED, done, page
 
 HOST = Form(Text("host", "Host employee", required=True))
 REMARKS = Form(Text("remarks", "Remarks", longest=bindings.LONGEST_REMARK, lines=3))
 MOST_OFFERED = 5
-CHANGED = {"HX-Trigger": "muster:changed"}
 
 
 @get("/clock_employees/{employee_id:int}", guards=[SEE])

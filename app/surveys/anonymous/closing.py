@@ -18,7 +18,6 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
-from app.accounts.audit import Actor
 from app.db.session import workspace_of
 from app.secrets import KeyRing
 from app.surveys.anonymous import ballots, joining
@@ -28,7 +27,6 @@ from app.surveys.ledger import changes
 from app.surveys.ledger.changes import Closing
 from app.surveys.models import LedgerChange, Survey, Wording
 
-MUSTER = Actor(None, "Muster")
 # How many ballots are opened at a time; each has 64 KiB at most.
 BATCH = 200
 # How many rows one INSERT writes.
@@ -75,7 +73,7 @@ async def close(db: AsyncSession, keys: KeyRing, one: AnonymousVersion, now: dat
     await _write(db, one, results)
     await db.execute(delete(SealedBallot).where(*_of(SealedBallot, one)))
     await db.execute(update(BallotKey).where(*_of(BallotKey, one)).values(sealed_key=None, destroyed_at=now))
-    await audit.record(db, MUSTER, "survey.close", "survey", one.survey, after=_told(one, counted))
+    await audit.record(db, audit.SYSTEM, "survey.close", "survey", one.survey, after=_told(one, counted))
     digest = joining.results_hash(results)
     await changes.close(db, Closing(one.survey_id, one.survey, one.version, counted.ballots, digest, now))
     return True

@@ -17,6 +17,7 @@ from app.api.envelope import Code, Instant, Meta, Prose, answer
 from app.api.openapi import POSTED, Endpoint
 from app.api.parameters import Nothing, Page
 from app.api.tokens import TokenGuard
+from app.surveys.api.field_types import Outcome, Sha256, Standing, Version
 from app.surveys.api.queue_rows import Language
 from app.surveys.api.respondent import respondent_of
 from app.surveys.authoring import content
@@ -31,10 +32,6 @@ MOST_ANSWERS_A_PAGE = 100
 # Changes of one response, the newest ones, if a person changed it more often.
 MOST_CHANGES = 100
 
-Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
-Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
-Outcome = Literal["answered", "agreed", "declined", "opted_out"]
-Standing = Literal["answered", "agreed", "declined", "withdrawn", "opted_out"]
 Source = Literal["web", "api", "demo"]
 AnsweredValue = Annotated[
     Any,

@@ -11,6 +11,7 @@ from app.api.envelope import Instant
 from app.bodies import TOLD
 from app.languages import LONGEST_TAG
 from app.surveys import decimals, question_details
+from app.surveys.api.field_types import Sha256, Version
 from app.surveys.authoring import content
 from app.surveys.question_details import ABILITIES, NO_DETAILS, QuestionDetails
 from app.surveys.words import (
@@ -28,8 +29,6 @@ from app.surveys.words import (
 from app.texts import instant
 from app.wording.speech import Speech
 
-Version = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
-ContentHash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
 # The language of the person, in requests and answers.
 TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 _NO_TAG = {TOLD: "Write a language tag such as de or pt-BR."}
@@ -106,7 +105,7 @@ class SurveyRow(msgspec.Struct, kw_only=True):
 
     survey: UUID
     version: Version
-    content_hash: ContentHash
+    content_hash: Sha256
     type: Kind
     enforcement: Literal["optional", "required"]
     title: Annotated[str, msgspec.Meta(max_length=LONGEST_TITLE)]

@@ -20,7 +20,8 @@ from app.errors import FieldError, InvalidBody
 from app.surveys.api import apps as api_apps
 from app.surveys.api import mine as api_mine
 from app.surveys.api import open_surveys
-from app.surveys.api.queue_rows import Action, ContentHash, Html, Language, QueueCall, SurveyRow, Version, row_of
+from app.surveys.api.field_types import Outcome, Sha256, Version
+from app.surveys.api.queue_rows import Action, Html, Language, QueueCall, SurveyRow, row_of
 from app.surveys.api.respondent import respondent_of
 from app.surveys.asking import queue as asking
 from app.surveys.asking import responding
@@ -40,7 +41,6 @@ _IN_ANSWERS = re.compile(r"answers\.(\d+)")
 # question at hand.
 LONGEST_VALUE, MOST_VALUES, MOST_ANSWERS = bodies.LARGEST_BODY, bodies.LARGEST_BODY // 3, bodies.LARGEST_BODY // 16
 
-Outcome = Literal["answered", "agreed", "declined", "opted_out"]
 _TEXT = {"type": "string", "maxLength": LONGEST_VALUE}
 _CELL = {
     "type": "object",
@@ -94,7 +94,7 @@ class Receipt(msgspec.Struct, kw_only=True):
     version: Version
     outcome: Outcome | None
     recorded_at: Instant | None
-    receipt: ContentHash | None
+    receipt: Sha256 | None
     snoozed_until: Instant | None
     closing_html: Html | None
 

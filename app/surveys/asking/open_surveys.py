@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Text, any_, bindparam, func, or_, select, text
+from sqlalchemy import Text, any_, bindparam, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM
 from app.surveys.asking import opting_out
 from app.surveys.asking import queue as asking
-from app.surveys.asking.queue import Standing
+from app.surveys.asking.queue import NOW, Standing
 from app.surveys.asking.respondent import Respondent, Transactions
 from app.surveys.asking.situations import Situation
 from app.surveys.item import Item
@@ -24,7 +24,6 @@ from app.surveys.ledger import people
 from app.surveys.models import Response, Survey
 
 _survey, _row = Survey.__table__, Response.__table__
-_now = bindparam("now", type_=DateTime(timezone=True))
 # The answerable cases of pacing.CASES once more, for the number alone. A test compares both.
 _NUMBERS: tuple[Any, ...] = (
     func.count().label("open"),
@@ -34,8 +33,8 @@ _COUNT = Compiled(
     select(*_NUMBERS).where(
         _survey.c.status == text("'published'"),
         _survey.c.deleted_at.is_(None),
-        or_(_survey.c.starts_at.is_(None), _survey.c.starts_at <= _now),
-        or_(_survey.c.ends_at.is_(None), _survey.c.ends_at > _now),
+        or_(_survey.c.starts_at.is_(None), _survey.c.starts_at <= NOW),
+        or_(_survey.c.ends_at.is_(None), _survey.c.ends_at > NOW),
         or_(_survey.c.user_types == text("'{}'"), bindparam("type", type_=Text()) == any_(_survey.c.user_types)),
         or_(_survey.c.tenants == text("'{}'"), bindparam("workspace", type_=Text()) == any_(_survey.c.tenants)),
         ~opting_out.at_all(_survey, _row, people.number()),

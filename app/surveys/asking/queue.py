@@ -52,12 +52,12 @@ def _each(name: str) -> ColumnElement[int]:
 
 
 _COUNT = Compiled(_first.on_conflict_do_update(index_elements=_KEY, set_=_again(_first)))
-_now = bindparam("now", type_=DateTime(timezone=True))
+NOW = bindparam("now", type_=DateTime(timezone=True))
 _out = select(
     _each("surveys").label("survey"), _each("versions").label("version"), _each("impressions").label("impressions")
 ).subquery("out")
-_counted = case((_out.c.impressions > 0, _now), else_=null())
-_behind = case((_out.c.impressions == 0, _now), else_=null())
+_counted = case((_out.c.impressions > 0, NOW), else_=null())
+_behind = case((_out.c.impressions == 0, NOW), else_=null())
 _handed_out = insert(PromptState).from_select(
     ["survey_id", "version", "user_id", "impressions", "first_shown_at", "last_shown_at", "handed_out_at"],
     select(

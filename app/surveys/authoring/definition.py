@@ -14,7 +14,7 @@ from app.surveys.authoring import anonymity, content, detail_rules, repeat_rules
 from app.surveys.authoring.bounds import html, line, lines, sanitised, text
 from app.surveys.authoring.field_names import name_of
 from app.surveys.question_details import NO_DETAILS, QuestionDetails
-from app.surveys.rounds.repeats import Repeat
+from app.surveys.rounds.repeats import Repeat, between
 from app.surveys.translations import DEFAULT, QuestionTexts, SurveyTexts
 from app.texts import trimmed
 
@@ -165,11 +165,11 @@ def problems(definition: Definition) -> list[FieldError]:
         *anonymity.problems(definition),
         *line("category", definition.category or "", words.LONGEST_CATEGORY),
         *_window(definition.starts_at, definition.ends_at),
-        *_between("snooze_hours", definition.snooze_hours, words.SNOOZE_HOURS, "hours"),
-        *_between("cooldown_days", definition.cooldown_days, words.COOLDOWN_DAYS, "days"),
-        *_between("max_prompts", definition.max_prompts, words.MAX_PROMPTS, "times"),
+        *between("snooze_hours", definition.snooze_hours, words.SNOOZE_HOURS, "hours"),
+        *between("cooldown_days", definition.cooldown_days, words.COOLDOWN_DAYS, "days"),
+        *between("max_prompts", definition.max_prompts, words.MAX_PROMPTS, "times"),
         *repeat_rules.problems(definition),
-        *_between("remind_days", definition.remind_days, words.REMIND_DAYS, "days"),
+        *between("remind_days", definition.remind_days, words.REMIND_DAYS, "days"),
         *_questions(definition.questions),
         *translation_rules.problems(definition.language, definition.translations, definition.questions),
     ]
@@ -209,12 +209,6 @@ def _options(field: str, question: QuestionDefinition) -> Iterator[FieldError]:
 def _one_of(field: str, word: str, known: Iterable[str]) -> Iterator[FieldError]:
     if word not in known:
         yield FieldError(field, f"Choose one of {', '.join(known)}.")
-
-
-def _between(field: str, value: int | None, bounds: tuple[int, int], unit: str) -> Iterator[FieldError]:
-    least, most = bounds
-    if value is not None and not least <= value <= most:
-        yield FieldError(field, f"Give {least} to {most} {unit}.")
 
 
 def _window(starts_at: datetime | None, ends_at: datetime | None) -> Iterator[FieldError]:

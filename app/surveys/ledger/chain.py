@@ -1,6 +1,7 @@
 """The chain of the ledger: an entry as canonical text, and the hash that links it to the row before. Pure."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,6 +15,8 @@ from app.surveys.words import Shown
 BEFORE_THE_FIRST = bytes(32)
 # Between a row of a matrix and its choice; texts of a survey contain no tab there.
 BETWEEN = "\t"
+# The hash of a row, as people get it.
+RECEIPT = re.compile(r"[0-9a-f]{64}")
 
 _WRITER = msgspec.json.Encoder(order="sorted", decimal_format="number")
 

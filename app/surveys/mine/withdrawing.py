@@ -4,7 +4,6 @@ it is.
 Withdrawing is always possible; agreeing again only while this person is asked that version.
 """
 
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import asyncpg
 from app.db.committing import alone
 from app.errors import Conflict, NotFound
 from app.surveys.asking.respondent import Respondent, Transactions
-from app.surveys.ledger import changes
+from app.surveys.ledger import chain, changes
 from app.surveys.ledger.entries import LONGEST_BROWSER, LONGEST_IP
 from app.surveys.ledger.changes import Change
 from app.surveys.ledger.evidence import Evidence
@@ -26,7 +25,6 @@ from app.surveys.mine.reading import MyAnswer
 from app.surveys.mine.words import NO_SUCH_ANSWER, NOT_AN_AGREEMENT, WHY_NOT
 from app.webhooks import noting
 
-_RECEIPT = re.compile(r"[0-9a-f]{64}")
 Wanted = Literal["withdrawn", "agreed"]
 
 
@@ -50,7 +48,7 @@ class ChangeResult:
 
 def bytes_of(receipt: str) -> bytes:
     """Raises NotFound for text that is not a receipt."""
-    if not _RECEIPT.fullmatch(receipt):
+    if not chain.RECEIPT.fullmatch(receipt):
         raise NotFound(NO_SUCH_ANSWER)
     return bytes.fromhex(receipt)
 

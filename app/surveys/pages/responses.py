@@ -1,6 +1,5 @@
 """`/surveys/responses`: the ledger, row by row, and one response in full."""
 
-import re
 from typing import Any
 
 from litestar import Response, get
@@ -27,7 +26,6 @@ SEE = Requires("surveys.view", module="surveys")
 MOST_CHANGES = 20
 # Outcomes of people who saw the questions one after the other.
 CARRIED = ("answered", "agreed")
-_RECEIPT = re.compile(r"[0-9a-f]{64}")
 
 
 @get("/surveys/responses", guards=[SEE])
@@ -47,7 +45,7 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/surveys/response_modal/{receipt:str}", guards=[SEE])
 async def show(ctx: NamedDependency[Context], receipt: FromPath[str]) -> Response[Any]:
-    if not _RECEIPT.fullmatch(receipt):
+    if not chain.RECEIPT.fullmatch(receipt):
         raise NotFound("There is no such response.")
     row = await queries.response(ctx.db, bytes.fromhex(receipt))
     found = responses.opened(ctx.parts.keys, ctx.workspace, row)

@@ -18,7 +18,7 @@ from app.charts.compared import PeriodPair, compare
 from app.counting import percent
 from app.db.days import utc_day
 from app.errors import Invalid
-from app.periods import PERIODS
+from app.periods import PERIOD_OPTIONS
 from app.surveys import showing
 from app.surveys.authoring import audience, content
 from app.surveys.pages.acts_allowed import limits
@@ -49,7 +49,6 @@ SEE = Requires("surveys.view", module="surveys")
 ROWS, COMMENTS, DAYS = 10, 10, 28
 MOST_TREND_DAYS = 62
 SINCE = "this version has been asked since"
-PERIOD_OPTIONS = [{"value": word, "label": one.label} for word, one in PERIODS.items()]
 BY_OUTCOME = Filter(
     "outcome", "Outcome", lambda word: TallyScope(outcomes=(word,)).responses(), kind="select", options=OUTCOMES
 )

@@ -17,14 +17,13 @@ from app.secrets import KeyRing, SecretError
 from app.surveys import decimals, question_details
 from app.surveys.item import ItemQuestion
 from app.surveys.ledger import chain, evidence, translated_answers
-from app.surveys.ledger.chain import MatrixCell
 from app.surveys.ledger.evidence import Evidence
+from app.surveys.ledger.translated_answers import Told
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.translations import survey_texts
 from app.surveys.words import Shown
 
 LONGEST_SHORT = 80
-Value = int | float | str | list[str | MatrixCell] | None
 # By wording, then by question id.
 Labels = Mapping[int, Mapping[str, str]]
 
@@ -55,7 +54,7 @@ class ShownAnswer:
     row does not say."""
 
     question: str
-    value: Value
+    value: Told
     is_text: bool
     type: str | None = None
 
@@ -108,7 +107,7 @@ def answers(row: Any, found: Opened) -> Iterator[ShownAnswer]:
     """In the order of the questions."""
     types = getattr(row, "question_types", None) or {}
     for one in chain.read(row.entry).answers:
-        value: Value = found.texts.get(one.question) if one.value is None else one.value
+        value: Told = found.texts.get(one.question) if one.value is None else one.value
         yield ShownAnswer(one.question, value, one.value is None, types.get(one.question))
 
 
@@ -171,7 +170,7 @@ def shown_of(row: Any) -> Shown:
     return chain.read(row.entry).was_shown
 
 
-def plain(value: Value) -> str:
+def plain(value: Told) -> str:
     """A value as a person reads it; an en dash for a text that can no longer be read."""
     match value:
         case None:

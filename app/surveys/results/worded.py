@@ -5,14 +5,12 @@ from datetime import date
 
 from app.dates import day_words
 from app.surveys import decimals, words
-from app.surveys.ledger.chain import MatrixCell
+from app.surveys.ledger.translated_answers import Told
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.showing import shown
 
-Value = int | float | str | list[str | MatrixCell] | None
 
-
-def told(question: AskedQuestion, value: Value) -> str:
+def told(question: AskedQuestion, value: Told) -> str:
     """Each tick, and each row of a matrix, on a line of its own; "" for none."""
     match value:
         case None:
@@ -28,7 +26,7 @@ def told(question: AskedQuestion, value: Value) -> str:
     return f"{decimals.written(value)}{behind}"
 
 
-def hidden(questions: Sequence[AskedQuestion], values: Mapping[str, Value]) -> frozenset[str]:
+def hidden(questions: Sequence[AskedQuestion], values: Mapping[str, Told]) -> frozenset[str]:
     """The ids of the questions that were hidden from somebody who gave these answers."""
     given = {number: values.get(str(one.key)) for number, one in enumerate(questions, 1)}
     answers = {number: tuple(one) if isinstance(one, list) else one for number, one in given.items() if one is not None}

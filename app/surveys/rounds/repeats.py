@@ -43,7 +43,7 @@ def problems(repeat: Repeat) -> Iterator[FieldError]:
         yield FieldError("repeat.every", f"Choose one of {', '.join(EVERY)}.")
         return
     yield from _days(repeat)
-    yield from _between("repeat.times", repeat.times, TIMES, "times")
+    yield from between("repeat.times", repeat.times, TIMES, "times")
     longest = _SHORTEST.get(repeat.every, repeat.days or 1)
     if not 1 <= repeat.open_days <= longest:
         days = "1 day" if longest == 1 else f"1 to {longest} days"
@@ -60,10 +60,11 @@ def _days(repeat: Repeat) -> Iterator[FieldError]:
     elif repeat.days is None:
         yield FieldError("repeat.days", "Give the number of days from one round to the next.")
     else:
-        yield from _between("repeat.days", repeat.days, DAYS, "days")
+        yield from between("repeat.days", repeat.days, DAYS, "days")
 
 
-def _between(field: str, value: int | None, bounds: tuple[int, int], unit: str) -> Iterator[FieldError]:
+def between(field: str, value: int | None, bounds: tuple[int, int], unit: str) -> Iterator[FieldError]:
+    """The error at the field, when a value is there and out of bounds."""
     least, most = bounds
     if value is not None and not least <= value <= most:
         yield FieldError(field, f"Give {least} to {most} {unit}.")

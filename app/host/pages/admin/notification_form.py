@@ -6,6 +6,7 @@ from datetime import time
 from typing import Any, cast
 
 from app.alerts.rules import LONGEST_AFTER, SEVERITIES, AlertRules, Digest, Pace, QuietHours, SeverityRule
+from app.dates import WEEKDAYS
 from app.errors import Invalid
 from app.mail.unsubscribing import SURVEYS, TOPICS
 from app.problems.kinds import kinds
@@ -14,7 +15,6 @@ from app.web.fields import Choice, Field, Flag, Number, Text
 
 PACES = {"never": "No mail", "at_once": "A mail each", "digest": "In the digest"}
 LABELS = {"critical": "Critical problems", "warning": "Warnings", "info": "Info"}
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 HOURS = {str(hour): f"{hour:02}:00" for hour in range(24)}
 HALF_HOURS = {f"{hour:02}:{minute}": f"{hour:02}:{minute}" for hour in range(24) for minute in ("00", "30")}
 OF_KIND, OF_TOPIC, AS_SEVERITY = "kind-", "topic-", ""

@@ -18,8 +18,6 @@ from app.problems.models import Problem
 from app.problems.queries import IS_OPEN
 from app.web.context import Context
 
-GONE = "These problems are closed already. Reload the page."
-
 
 @dataclass(frozen=True, slots=True)
 class OfferedRemedy:
@@ -84,7 +82,7 @@ async def _open(ctx: Context, problem_ids: Collection[int]) -> dict[str, list[An
     columns = Problem.id, Problem.kind, Problem.subject_id, Problem.facts
     rows: Sequence[Any] = (await ctx.db.execute(select(*columns).where(*wanted).order_by(Problem.id))).all()
     if not rows:
-        raise Conflict(GONE)
+        raise Conflict(acts.GONE)
     found: defaultdict[str, list[Any]] = defaultdict(list)
     for row in rows:
         found[row.kind].append(row)

@@ -24,9 +24,10 @@ from app.api.parameters import Moment
 from app.db.session import PLATFORM
 from app.errors import Invalid
 from app.surveys import models
-from app.surveys.api.integration.shapes import PREFIX, SURVEYS_READ, Label, Standing
+from app.surveys.api.field_types import Sha256, Standing, Version
+from app.surveys.api.integration.shapes import PREFIX, SURVEYS_READ, Label
 from app.surveys.api.integration.surveys import FollowedQuery
-from app.surveys.api.queue_rows import Language, QuestionKind, Version
+from app.surveys.api.queue_rows import Language, QuestionKind
 from app.surveys.api.surveys import Value
 from app.surveys.results import feeds, responses
 from app.surveys.results.feeds import AskedIn
@@ -38,7 +39,6 @@ from app.web.context import Context
 PATH = f"{PREFIX}/responses"
 RESPONSES = ApiList("responses", {"at": Moment, "number": Id})
 CHANGED = ApiList("changed-responses", {"at": Moment, "number": Id})
-Receipt = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64, description="SHA-256, in hex.")]
 
 
 class ResponsesQuery(FollowedQuery, kw_only=True, frozen=True):
@@ -70,7 +70,7 @@ class SurveyResponse(msgspec.Struct, kw_only=True):
     opt-out and a removed response."""
 
     number: Id
-    receipt: Receipt
+    receipt: Sha256
     survey: UUID
     version: Version
     outcome: Standing

@@ -21,17 +21,16 @@ from app.api.envelope import Count, Day, Instant, Line, answer
 from app.api.openapi import Endpoint
 from app.api.parameters import Range
 from app.errors import FieldError, Invalid, NotFound
+from app.surveys.api.field_types import Standing, Version
 from app.surveys.api.integration.shapes import (
     PREFIX,
     SURVEYS_READ,
     Percent,
     QuestionCounts,
-    Standing,
     WrittenText,
     counted,
     percentage,
 )
-from app.surveys.api.queue_rows import Version
 from app.surveys.authoring import audience
 from app.surveys.results import anonymous, kept_numbers, of_version, queries, responses
 from app.surveys.results.anonymous import AnonymousOutcome

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Annotated, Literal, cast
+from typing import Annotated, cast
 from uuid import UUID
 
 import msgspec
@@ -26,7 +26,6 @@ Label = Annotated[str, msgspec.Meta(max_length=LONGEST_LABEL)]
 Percent = Annotated[
     float, msgspec.Meta(ge=0, le=100, description="To one place; null where there are no people to count.")
 ]
-Standing = Literal["answered", "agreed", "declined", "withdrawn", "opted_out"]
 _Number = Annotated[float, msgspec.Meta(ge=-decimals.LARGEST, le=decimals.LARGEST)]
 _Bar = Annotated[str, msgspec.Meta(max_length=LONGEST_OPTION + 100)]
 

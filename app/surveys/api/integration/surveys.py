@@ -18,7 +18,8 @@ from app.api.openapi import Endpoint, paged
 from app.api.paging import ApiList, page_of_many
 from app.api.parameters import InstantText, Paged
 from app.surveys.api.integration.shapes import PREFIX, SURVEYS_READ, Questions, asked
-from app.surveys.api.queue_rows import Kind, Language, Version
+from app.surveys.api.field_types import Version
+from app.surveys.api.queue_rows import Kind, Language
 from app.surveys.models import Survey
 from app.surveys.results import feeds, responses
 from app.surveys.words import LONGEST_CATEGORY, LONGEST_TITLE

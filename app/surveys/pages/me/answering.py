@@ -20,6 +20,7 @@ from app.surveys.asking.situations import Met
 from app.surveys.item import Item
 from app.surveys.ledger.errors import ActionNotAllowed, InvalidAnswers, SurveyNotFound, VersionSuperseded
 from app.surveys.mine import reading
+from app.surveys.mine.words import SAID_ALREADY
 from app.surveys.pages import prompt_form
 from app.surveys.pages.me import words
 from app.surveys.pages.prompt_form import Kept, Sent
@@ -104,7 +105,7 @@ def thanks(answer: RespondResult, zone: PageZone) -> PromptNotice:
     if answer.snoozed_until:
         return PromptNotice(worded(words.LATER, time=zone.time(answer.snoozed_until)))
     outcome = answer.outcome or "answered"
-    text = words.ALREADY if answer.status == "already_recorded" else words.THANKS[outcome]
+    text = SAID_ALREADY if answer.status == "already_recorded" else words.THANKS[outcome]
     receipt = "" if outcome == "opted_out" else answer.receipt or ""
     sent = f"{answer.survey}:{answer.version}"
     return PromptNotice(text, receipt=receipt, closing_html=answer.closing_html or "", sent=sent)

@@ -5,14 +5,14 @@ from datetime import date
 from app.surveys import decimals, words
 from app.surveys.results import worded as for_operators
 from app.surveys.results.figures import AskedQuestion
-from app.surveys.results.worded import Value
+from app.surveys.ledger.translated_answers import Told
 from app.wording.marked import Numeral, worded
 from app.wording.speech import Speech, day_in
 
 _MOST = {"star_rating": words.MOST_STARS, "nps": words.MOST_NPS}
 
 
-def in_words(speech: Speech, question: AskedQuestion, value: Value) -> str:
+def in_words(speech: Speech, question: AskedQuestion, value: Told) -> str:
     """Each tick, and each row of a matrix, on a line of its own; "" for none."""
     if isinstance(value, int | float) and (most := _MOST.get(question.type)):
         return speech(worded("{number} of {most}", number=Numeral(decimals.written(value)), most=most))

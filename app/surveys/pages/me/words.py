@@ -11,7 +11,6 @@ THANKS: Final = {
     "withdrawn": marked("You withdrew your agreement. It no longer counts."),
     "opted_out": marked("You won’t be asked this again."),
 }
-ALREADY: Final = marked("That was recorded already; nothing changed.")
 LATER: Final = marked("You will be asked again after {time}.")
 WITH_RECEIPT: Final = marked("{sentence} Receipt {receipt}")
 GONE: Final = marked("That question is no longer open, so nothing was recorded.")

@@ -8,6 +8,7 @@ from app.errors import Invalid, NotFound
 from app.secrets import KeyRing
 from app.surveys.models import Response
 from app.surveys.pages.response_frame import ResponseListFrame
+from app.surveys.pages.response_list import LONGEST_VERSION
 from app.surveys.results import table
 from app.surveys.results.figures import AskedQuestion
 from app.surveys.results.table import RECORDED_AT
@@ -16,7 +17,6 @@ from app.web.context import Context
 from app.web.list_spec import Column, ListSpec
 
 NAME = "survey-responses"
-LONGEST_VERSION = 9
 
 
 def is_asked_for(ctx: Context) -> bool:

@@ -7,12 +7,12 @@ from functools import partial
 
 from app.counting import percent
 from app.surveys.pages.editing.gaps import called
+from app.surveys.results.anonymous import NOT_KNOWN
 from app.surveys.results.breakdowns import Breakdown
 from app.surveys.results.figures import DECIDED, AskedQuestion
 from app.surveys.results.group_counts import split_by
 from app.surveys.results.splits import Split
 
-NOT_KNOWN = "Not known"
 # With more options than this, the most frequent one is named in place of all shares.
 MOST_COLUMNS = 7
 NONE = "–"
