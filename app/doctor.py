@@ -20,7 +20,7 @@ from app.jobs import WORKER_SILENT_AFTER
 from app.mail import outbox
 from app.mail.models import OutgoingMail
 from app.outbound.policy import parse_allow_list
-from app.pace import PACE
+from app.worker_pace import PACE
 from app.parts import Parts
 
 OLDEST_POSTGRES = 150_000

@@ -40,7 +40,7 @@ from app.db.direct import Direct
 from app.db.session import workspace_of
 from app.db.committing import before_commit
 from app.errors import Conflict, NotFound
-from app.pace import PACE
+from app.worker_pace import PACE
 from app.parts import Parts
 from app.registry import JobKind, modules
 

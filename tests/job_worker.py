@@ -12,7 +12,7 @@ import uvloop
 
 from app.config import read_settings
 from app.jobs import Claim
-from app.pace import Pace
+from app.worker_pace import Pace
 from app.parts import Parts, make_parts
 from workers.settings import work
 

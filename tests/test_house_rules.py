@@ -55,6 +55,7 @@ PURE = {
     "app/clock/review/sentences.py",
     "app/clock/review/timeline.py",
     "app/clock/review/words.py",
+    "app/clock/sync/slice_length.py",
     "app/clock/sync/window_completeness.py",
     "app/counting.py",
     "app/dates.py",
@@ -134,7 +135,7 @@ LAYERS = {
         "parts",
         "bodies db logs outbound secrets vendor",
         "charts config wording",
-        "counting dates errors faults garbage languages pace periods registry texts",
+        "counting dates errors faults garbage languages periods registry texts worker_pace",
     ),
     "app.clock": (
         "module",

@@ -28,7 +28,7 @@ from app.db.session import Database
 from app.errors import Conflict, NotFound
 from app.faults import described
 from app.jobs import Claim
-from app.pace import Pace
+from app.worker_pace import Pace
 from app.parts import Parts
 from app.problems.models import Problem
 from tests.clock.mirrored import connect

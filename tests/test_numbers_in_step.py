@@ -23,10 +23,11 @@ from app.config import read_settings
 from app.host.applications import icons
 from app.host.attendance.hours import INSTANT, LONGEST
 from app.host.models import AppRating
-from app.pace import PACE
+from app.worker_pace import PACE
 from app.registry import modules
 from app.surveys.authoring import files
 from app.surveys.words import MOST_STARS
+from app.web import sessions
 from app.web.transport import body
 from tests.cluster import ROOT
 from workers import cancelling
@@ -133,3 +134,7 @@ def test_a_tick_of_the_schedule_ends_by_itself_before_the_queue_ends_it() -> Non
     assert allowed is not None
     assert TICK.lasts_s + longest_look_s < int(allowed[1])
     assert TICK.lasts_s + schedule_looks.LEAST_PAUSE.total_seconds() < 60
+
+
+def test_the_sign_in_page_names_the_time_without_activity_that_signs_out() -> None:
+    assert f"after {sessions.IDLE // timedelta(minutes=1)} minutes " in sessions.LEFT_IDLE

@@ -13,7 +13,7 @@ from app.accounts import policies, schedule_looks, tenants
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Tenant, WorkspaceLook
 from app.db.session import Database
-from app.pace import PACE
+from app.worker_pace import PACE
 from app.parts import Parts
 from workers import settings
 from workers.schedule import TickLimits, schedule

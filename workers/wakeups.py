@@ -20,7 +20,7 @@ from app import jobs
 from app.accounts.models import WorkerHeartbeat
 from app.db.connecting import connect
 from app.db.session import PLATFORM, Database
-from app.pace import Pace
+from app.worker_pace import Pace
 from app.problems import sweeps
 from workers import claims
 from workers.cancelling import end

@@ -177,7 +177,7 @@ async def use_link(db: AsyncSession, secret: str, password: str) -> int | None:
 
 async def set_password(db: AsyncSession, user_id: int, password_hash: str) -> None:
     """Sets the password, ends a lock-out and the earlier links. The caller ends the user's sessions
-    (app.accounts.sessions)."""
+    (app.accounts.ending_sessions)."""
     await one_time_links.kill_links(db, user_id)
     values = {"password_hash": password_hash, "password_changed_at": datetime.now(UTC)}
     await db.execute(update(User).where(User.id == user_id).values(**values, failed_sign_ins=0, locked_until=None))

@@ -20,10 +20,6 @@ CLOCKS_APART = -(-2 * LONGEST_OFFSET // DAY) * DAY
 LIVE_DAYS = 3
 CHECK_DAYS = 31
 CHECK_HOUR = 2
-SLICE_PAGES = 20
-LONGEST_SLICE = 31
-FIRST_SLICE = 7
-TOO_MANY = 3
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -59,19 +55,6 @@ def gaps(wanted: DaySpan, known: Iterable[DaySpan]) -> list[DaySpan]:
         first = max(first, span.until)
     found.append(DaySpan(first, wanted.until))
     return [span for span in found if span.days > 0]
-
-
-def slice_until(first: date, end: date, rows_a_day: float | None, rows_a_page: int) -> date:
-    """Where a slice from `first` ends: about twenty pages of it, at least a day, at most a month.
-
-    When the server's paging proves unstable, a slice is walked again;
-    its size also limits how deep the server must page.
-    """
-    if rows_a_day is None:
-        days = FIRST_SLICE
-    else:
-        days = int(min(LONGEST_SLICE, SLICE_PAGES * rows_a_page / max(rows_a_day, 1)))
-    return min(end, first + max(1, days) * DAY)
 
 
 def check_is_due(now_local: datetime, last: date | None) -> bool:

@@ -18,7 +18,7 @@ from app.clock.review import long_work
 from app.clock.sync import run as sync
 from app.clock.sync import run_rows, when_due
 from app.jobs import Claim, Function
-from app.pace import PACE
+from app.worker_pace import PACE
 from app.parts import Parts
 from app.problems import looking
 

@@ -1,5 +1,6 @@
 """Mail: a mail waits in an outbox, written in the transaction of its cause, until a worker sends it. The writers of the
 letters decide at the moment of sending who may be told what.
 
-outbox.py takes a mail, sending.py sends it, retry_pauses.py says when to try again.
+outbox.py takes a mail, sending.py sends it, retry_pauses.py says when to try again. server.py speaks to the mail
+server, and says if it refuses us or one address.
 """

@@ -26,7 +26,7 @@ from app.clock.sync import run as sync
 from app.clock.sync import run_rows
 from app.config import read_settings
 from app.main import create_app
-from app.pace import Pace
+from app.worker_pace import Pace
 from app.parts import Parts, make_parts
 from app.simulator import build_world, create_simulator, serving
 from app.surveys.models import Survey

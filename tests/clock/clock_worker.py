@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import uvloop
 
 from app.config import read_settings
-from app.pace import Pace
+from app.worker_pace import Pace
 from app.parts import make_parts
 from tests.cluster import DatabaseUrls
 from tests.conftest import KEYS

@@ -7,18 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.clock.days import (
-    DAY,
-    LONGEST_SLICE,
-    DaySpan,
-    asked_bounds,
-    check_is_due,
-    days_to_check,
-    gaps,
-    halves,
-    live_first,
-    slice_until,
-)
+from app.clock.days import DAY, DaySpan, asked_bounds, check_is_due, days_to_check, gaps, halves, live_first
 from app.clock.figures.completeness import judge
 from app.clock.mirror.cursors import WalkPosition, known_spans, live_reach
 from app.clock.models import Cursor
@@ -42,35 +31,6 @@ def test_gaps_are_exactly_the_days_that_are_not_known(wanted, known):
     assert days_of(found) == days_of([wanted]) - days_of(known)
     assert sum(span.days for span in found) == len(days_of(found))
     assert found == sorted(found)
-
-
-@settings(max_examples=200)
-@given(DAYS, st.integers(1, 400), st.one_of(st.none(), st.floats(0, 1e7)), st.integers(1, 5000))
-def test_a_slice_goes_forward_and_never_over_the_end(first, days, density, page):
-    end = first + days * DAY
-    until = slice_until(first, end, density, page)
-    assert first < until <= end
-    assert (until - first).days <= LONGEST_SLICE
-
-
-@pytest.mark.parametrize(
-    ("rows_a_day", "rows_a_page", "days"),
-    [(None, 50, 7), (100, 50, 10), (0.5, 1, 20), (1, 50, 31), (1e6, 50, 1)],
-)
-def test_a_slice_is_about_twenty_pages_and_at_first_a_week(rows_a_day, rows_a_page, days):
-    assert slice_until(FIRST, FIRST + 400 * DAY, rows_a_day, rows_a_page) == FIRST + days * DAY
-
-
-@settings(max_examples=50)
-@given(st.integers(1, 400), st.floats(1, 1e6), st.integers(1, 5000))
-def test_slices_cover_a_stretch_without_a_gap(days, density, page):
-    first, end = FIRST, FIRST + days * DAY
-    covered = []
-    while first < end:
-        until = slice_until(first, end, density, page)
-        covered.append(DaySpan(first, until))
-        first = until
-    assert gaps(DaySpan(FIRST, end), covered) == []
 
 
 @settings(max_examples=100)

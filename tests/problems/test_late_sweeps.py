@@ -9,7 +9,7 @@ from sqlalchemy import insert, select, update
 from app.accounts.models import Job, WorkerHeartbeat
 from app.db.session import Database
 from app.host.problem_kinds.workers import GONE, STUCK, look_without_worker
-from app.pace import PACE
+from app.worker_pace import PACE
 from app.problems import looking, sweeps
 from app.problems.models import Problem
 from app.web.notices.worker_watch import WorkerWatch

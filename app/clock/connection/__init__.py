@@ -2,6 +2,6 @@
 calls, and schedules read on demand.
 
 saved.py saves, tests, pauses and unlocks the connection; connection_form.py checks what an operator gives.
-shared_session.py keeps the session, and locks the connection
-after refused passwords. lease.py says which worker may write.
+shared_session.py keeps the session, and locks the connection after refused passwords. lease.py says which worker may
+write.
 """

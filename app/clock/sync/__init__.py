@@ -2,5 +2,6 @@
 nightly count check.
 
 run.py has the steps in their order, run_rows.py the rows of runs, when_due.py the schedule. listings.py and
-punch_sync.py decide what is read, page_walk.py walks over the pages, after_mirror.py matches, imports and counts.
+punch_sync.py decide what is read, slice_length.py how many days of the past at a time. backfill.py notes a past range
+that a person asks for. page_walk.py walks over the pages, after_mirror.py matches, imports and counts.
 """

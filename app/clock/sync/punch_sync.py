@@ -9,7 +9,8 @@ from datetime import date, timedelta
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.days import DAY, PAD, SLICE_PAGES, TOO_MANY, DaySpan, gaps, live_first, slice_until
+from app.clock.days import DAY, PAD, DaySpan, gaps, live_first
+from app.clock.sync.slice_length import SLICE_PAGES, TOO_MANY, slice_until
 from app.clock.mirror import cursors, gone, set_aside, terminal_skew
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES, START, WalkPosition

@@ -2,6 +2,6 @@
 counted splits.
 
 of_version.py reads the result of a version; breakdowns.py makes the result of each question from counts, and
-promoters.py its net promoter score. tallies.py counts responses, splits.py counts them by groups of people. queries.py
-reads the lists, responses.py a single response.
+promoters.py its net promoter score. tallies.py counts responses, splits.py counts them by groups of people, and names
+the twelve largest. queries.py reads the lists, responses.py a single response.
 """

@@ -13,7 +13,7 @@ from litestar.response import Redirect
 
 from app.accounts import audit, one_time_links, passkeys, second_factor, signing_in, tokens
 from app.accounts.passkey_site import PasskeySite, site_of
-from app.accounts.sessions import end_others
+from app.accounts.ending_sessions import end_others
 from app.errors import NotFound, NotSignedIn
 from app.mail.account_letters import tell_of
 from app.web import sessions
