@@ -20,8 +20,8 @@ from app.jobs import WORKER_SILENT_AFTER
 from app.mail import outbox
 from app.mail.models import OutgoingMail
 from app.outbound.policy import parse_allow_list
-from app.worker_pace import PACE
 from app.parts import Parts
+from app.worker_pace import PACE
 
 OLDEST_POSTGRES = 150_000
 # Longer than another worker needs to take the job over.

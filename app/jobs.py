@@ -36,13 +36,13 @@ from sqlalchemy.orm import aliased
 from app.accounts import audit
 from app.accounts.models import OPEN_JOB, Job
 from app.db.among import among
+from app.db.committing import before_commit
 from app.db.direct import Direct
 from app.db.session import workspace_of
-from app.db.committing import before_commit
 from app.errors import Conflict, NotFound
-from app.worker_pace import PACE
 from app.parts import Parts
 from app.registry import JobKind, modules
+from app.worker_pace import PACE
 
 CHANNEL = "muster_jobs"
 # After this long without a sign of life, pages and metrics treat a worker as gone.

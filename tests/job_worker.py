@@ -12,8 +12,8 @@ import uvloop
 
 from app.config import read_settings
 from app.jobs import Claim
-from app.worker_pace import Pace
 from app.parts import Parts, make_parts
+from app.worker_pace import Pace
 from workers.settings import work
 
 

@@ -518,7 +518,11 @@ def test_prose_reads_without_scrolling_sideways() -> None:
 
 def test_a_wide_line_of_prose_is_found() -> None:
     wide = "x" * LONGEST_LINE
-    assert wide_prose(f'"""{wide}"""\n\n\ndef told():\n    """Told.\n\n    {wide}\n    """\n    # {wide}\n') == [1, 7, 9]
+    assert wide_prose(f'"""{wide}"""\n\n\ndef told():\n    """Told.\n\n    {wide}\n    """\n    # {wide}\n') == [
+        1,
+        7,
+        9,
+    ]
     assert wide_prose(f'told = """\n{wide} for a person\n"""  # {wide}\n') == []
 
 

@@ -28,9 +28,9 @@ from app.db.session import Database
 from app.errors import Conflict, NotFound
 from app.faults import described
 from app.jobs import Claim
-from app.worker_pace import Pace
 from app.parts import Parts
 from app.problems.models import Problem
+from app.worker_pace import Pace
 from tests.clock.mirrored import connect
 from tests.cluster import DatabaseUrls
 from workers import claims

@@ -23,12 +23,12 @@ from app.config import read_settings
 from app.host.applications import icons
 from app.host.attendance.hours import INSTANT, LONGEST
 from app.host.models import AppRating
-from app.worker_pace import PACE
 from app.registry import modules
 from app.surveys.authoring import files
 from app.surveys.words import MOST_STARS
 from app.web import sessions
 from app.web.transport import body
+from app.worker_pace import PACE
 from tests.cluster import ROOT
 from workers import cancelling
 from workers.schedule import TICK

@@ -13,8 +13,8 @@ from app.accounts import policies, schedule_looks, tenants
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Tenant, WorkspaceLook
 from app.db.session import Database
-from app.worker_pace import PACE
 from app.parts import Parts
+from app.worker_pace import PACE
 from workers import settings
 from workers.schedule import TickLimits, schedule
 from workers.slots import Slots

@@ -14,10 +14,10 @@ from app.errors import Refusal
 from app.faults import described
 from app.host.problem_kinds import failed_jobs
 from app.jobs import Claim, Function
-from app.worker_pace import Pace
 from app.parts import Parts
 from app.registry import JobKind
 from app.webhooks import noting
+from app.worker_pace import Pace
 from workers import claims
 from workers.cancelling import is_cancelled
 from workers.slots import Slots

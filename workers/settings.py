@@ -29,9 +29,9 @@ from app.db.session import PLATFORM, Database
 from app.db.standing import out_of_step
 from app.errors import Conflict
 from app.jobs import Function
-from app.worker_pace import PACE, Pace
 from app.parts import BOOKS_S, FOR_BRIEF_WORK, Parts
 from app.registry import modules
+from app.worker_pace import PACE, Pace
 from workers.cancelling import CANCELLED_S, EndingWorker, end
 from workers.running import run
 from workers.schedule import schedule

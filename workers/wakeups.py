@@ -20,8 +20,8 @@ from app import jobs
 from app.accounts.models import WorkerHeartbeat
 from app.db.connecting import connect
 from app.db.session import PLATFORM, Database
-from app.worker_pace import Pace
 from app.problems import sweeps
+from app.worker_pace import Pace
 from workers import claims
 from workers.cancelling import end
 from workers.slots import Slots

@@ -17,9 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import administrators, audit, one_time_links, second_factor, signing_in, user_types
 from app.accounts.audit import Actor, AuditedChange
+from app.accounts.ending_sessions import end_others, end_sessions
 from app.accounts.models import Role, User, UserRole
 from app.accounts.roles import EVERYTHING
-from app.accounts.ending_sessions import end_others, end_sessions
 from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, Invalid, NotFound

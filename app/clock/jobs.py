@@ -18,9 +18,9 @@ from app.clock.review import long_work
 from app.clock.sync import run as sync
 from app.clock.sync import run_rows, when_due
 from app.jobs import Claim, Function
-from app.worker_pace import PACE
 from app.parts import Parts
 from app.problems import looking
+from app.worker_pace import PACE
 
 # A worker that takes over the job of a killed one must find the run's lease expired too.
 LEASE_TERM = timedelta(seconds=PACE.stale_s - PACE.beat_s)

@@ -29,6 +29,7 @@ import psycopg
 from psycopg import sql
 
 from app.db import watch
+from app.db.cluster.home import Home, find_home, socket_folder
 from app.db.cluster.server import (
     DURABLE,
     FIRST_SETTINGS,
@@ -42,7 +43,6 @@ from app.db.cluster.server import (
     state_of,
     stop_command,
 )
-from app.db.cluster.home import Home, find_home, socket_folder
 from app.db.cluster.system_user import EmbeddedError, plain_environment, run_as
 
 __all__ = ["APP_ROLE", "DATABASE", "OWNER_ROLE", "EmbeddedCluster", "EmbeddedError", "EmbeddedUrls", "start"]

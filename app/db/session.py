@@ -252,5 +252,3 @@ def workspace_of(session: AsyncSession) -> str:
     """The workspace that the transaction is in."""
     workspace: str = session.info["workspace"]
     return workspace
-
-

@@ -17,10 +17,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import languages
 from app.accounts.audit import Actor
 from app.dates import PageZone
+from app.db.committing import alone
 from app.db.pool import ShareTaken
 from app.db.replica import Recent
 from app.db.session import PLATFORM, enter_workspace
-from app.db.committing import alone
 from app.errors import NotFound, NotSignedIn
 from app.parts import Parts
 from app.texts import is_keepable_line

@@ -23,8 +23,8 @@ from litestar.datastructures import FormMultiDict
 
 from app.accounts import audit
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Field
+from app.web.forms import Bound, Form
 from app.web.marks import time_at
 from app.web.merging import EditConflict, EditConflictWords, Shown, Stale, Values, differences, merged
 from app.web.pages import page

@@ -100,5 +100,3 @@ class Bound:
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields.values())
-
-

@@ -26,10 +26,10 @@ from app.clock.sync import run as sync
 from app.clock.sync import run_rows
 from app.config import read_settings
 from app.main import create_app
-from app.worker_pace import Pace
 from app.parts import Parts, make_parts
 from app.simulator import build_world, create_simulator, serving
 from app.surveys.models import Survey
+from app.worker_pace import Pace
 from tests.compiled import keep_compiled_templates
 from tests.host.signing_in import PASSWORD, give_password
 from workers.settings import work

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 import uvloop
 
 from app.config import read_settings
-from app.worker_pace import Pace
 from app.parts import make_parts
+from app.worker_pace import Pace
 from tests.cluster import DatabaseUrls
 from tests.conftest import KEYS
 from workers.settings import work

@@ -9,10 +9,10 @@ from sqlalchemy import insert, select, update
 from app.accounts.models import Job, WorkerHeartbeat
 from app.db.session import Database
 from app.host.problem_kinds.workers import GONE, STUCK, look_without_worker
-from app.worker_pace import PACE
 from app.problems import looking, sweeps
 from app.problems.models import Problem
 from app.web.notices.worker_watch import WorkerWatch
+from app.worker_pace import PACE
 from tests.conftest import Browser
 from tests.test_jobs import until
 from workers.wakeups import alive

@@ -8,8 +8,8 @@ from app.db.direct import driver
 from app.db.session import Database
 from app.secrets import KeyRing
 from app.surveys.ledger import chain, changes
-from app.surveys.ledger.entries import RecordedEntry
 from app.surveys.ledger.changes import Agreement, Change, Closing, RecordedChange
+from app.surveys.ledger.entries import RecordedEntry
 from app.surveys.ledger.evidence import Evidence
 from tests.surveys.drafted import CONSENT, Stored, published
 from tests.surveys.recording import AT, record

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from app.errors import FieldError, Invalid
-from app.web.forms import Form
 from app.web.fields import Number, Text
+from app.web.forms import Form
 from tests.conftest import Browser
 
 FORM = Form(Text("name", "Name", required=True), Number("hours", "Pause", least=0))

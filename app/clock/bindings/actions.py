@@ -19,8 +19,8 @@ from app.accounts.audit import Actor
 from app.clock.bindings import matching, transitions
 from app.clock.bindings import rows as binding_rows
 from app.clock.bindings.accepting import Accepting, named_by, sort_out
-from app.clock.bindings.directory import directory
 from app.clock.bindings.code_states import BindingTransition, Code, Decision
+from app.clock.bindings.directory import directory
 from app.clock.codes import BINDING_STATES, LINKED_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee
 from app.clock.punches import rebinding

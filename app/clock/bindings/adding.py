@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.audit import Actor
 from app.clock.bindings import actions
 from app.clock.bindings import rows as binding_rows
-from app.clock.bindings.directory import number_key
 from app.clock.bindings.code_states import BindingTransition, Code, Decision
+from app.clock.bindings.directory import number_key
 from app.clock.codes import BindingState
 from app.clock.models import ClockEmployee, Department, Position
 from app.counting import count, some

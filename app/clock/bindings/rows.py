@@ -13,8 +13,8 @@ import msgspec
 from sqlalchemy import Text, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.bindings.directory import HostEmployee, SimilarEmployee
 from app.clock.bindings.code_states import BindingTransition, Code
+from app.clock.bindings.directory import HostEmployee, SimilarEmployee
 from app.clock.codes import BindingState
 from app.clock.models import Binding, ClockEmployee
 from app.clock.punches import rebinding

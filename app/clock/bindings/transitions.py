@@ -4,8 +4,8 @@
 """
 
 from app.clock.bindings.accepting import named_by
-from app.clock.bindings.directory import SimilarEmployee
 from app.clock.bindings.code_states import BindingTransition, Code, Decision
+from app.clock.bindings.directory import SimilarEmployee
 from app.clock.codes import BindingState
 
 

@@ -244,5 +244,3 @@ async def _set_status(db: AsyncSession, actor: audit.Actor, verb: str, before: s
     await audit.record(
         db, actor, f"clock.connection.{verb}", "clock_connection", 1, before={"status": before}, after={"status": after}
     )
-
-

@@ -23,8 +23,8 @@ from app.errors import Conflict, Invalid, Refusal
 from app.secrets import Secret
 from app.web import edits
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Choice, Flag, Password, Text
+from app.web.forms import Bound, Form
 from app.web.templating import render_fragment
 from app.web.transport import streams
 

@@ -31,8 +31,8 @@ from app.long_acts.over_lists import SliceOutcome
 from app.web import edits, exports
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Choice, Text
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.list_spec import Query
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length

@@ -46,8 +46,8 @@ from app.texts import id_number_key
 from app.web import edits
 from app.web.context import Context
 from app.web.errors.refusals import refuse_head
-from app.web.forms import Bound, Form
 from app.web.fields import Text
+from app.web.forms import Bound, Form
 from app.web.pages import CHANGED, done, page
 
 HOST = Form(Text("host", "Host employee", required=True))

@@ -14,8 +14,8 @@ from app.db.searching import contains
 from app.errors import NotFound
 from app.web import edits, exports, lists
 from app.web.context import Context
-from app.web.forms import Form
 from app.web.fields import Text
+from app.web.forms import Form
 from app.web.guards import Requires
 from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.pages import done, page

@@ -6,8 +6,8 @@ from typing import Any
 
 from app.clock.importing import preview
 from app.clock.settings import BOUNDS, SHORTEST_RETENTION_DAYS, ClockSettings
-from app.web.forms import Form
 from app.web.fields import Choice, DayField, Field, Flag, Number
+from app.web.forms import Form
 
 DIRECTIONS = {
     "by_code": "By the punch code",

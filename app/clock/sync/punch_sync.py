@@ -10,7 +10,6 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.days import DAY, PAD, DaySpan, gaps, live_first
-from app.clock.sync.slice_length import SLICE_PAGES, TOO_MANY, slice_until
 from app.clock.mirror import cursors, gone, set_aside, terminal_skew
 from app.clock.mirror.counts import Counts
 from app.clock.mirror.cursors import CHECK, LIVE, PUNCHES, START, WalkPosition
@@ -20,6 +19,7 @@ from app.clock.models import ClockEmployee, Cursor, Device
 from app.clock.sync.count_check import compare_days, compare_total, remember
 from app.clock.sync.punch_window import Known, PunchWindow, TooLargeError, WindowEnd, read_window
 from app.clock.sync.run_state import RunState
+from app.clock.sync.slice_length import SLICE_PAGES, TOO_MANY, slice_until
 
 
 async def sync_punches(run: RunState) -> None:

@@ -21,8 +21,8 @@ from app.host.models import Application
 from app.host.pages.apps import MANAGES, app_of
 from app.web import edits
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Choices, File, Flag, Text
+from app.web.forms import Bound, Form
 from app.web.guards import public
 from app.web.pages import done, page, saved
 

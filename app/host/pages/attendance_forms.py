@@ -21,8 +21,8 @@ from app.host.pages.picking import name_picked, pick
 from app.texts import whole
 from app.web import edits
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Choice, LocalTime, Text, options
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.pages import done, page
 from app.web.returning import named_way_back

@@ -21,8 +21,8 @@ from app.periods import PERIODS
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import DayField
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, between
 from app.web.pages import done, page

@@ -18,8 +18,8 @@ from app.host.people import people, people_import
 from app.host.people.people import LONGEST, EmployeeDetails
 from app.web import edits
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Choice, Email, Flag, Text
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.pages import done, page, saved
 

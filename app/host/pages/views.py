@@ -15,8 +15,8 @@ from app.host.models import SavedView
 from app.registry import ListRights, list_rights
 from app.web import csrf, edits
 from app.web.context import Context, provide_context
-from app.web.forms import Bound, Form
 from app.web.fields import Text
+from app.web.forms import Bound, Form
 from app.web.guards import signed_in
 from app.web.pages import done, go, page
 from app.web.preferences import WITHOUT_VIEW, choose_default_view, default_view

@@ -193,5 +193,3 @@ async def winner(db: AsyncSession, keys: KeyRing, entry: Entry) -> RecordedEntry
     if found is None:
         raise VersionSuperseded
     return found
-
-

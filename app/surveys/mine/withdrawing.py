@@ -17,8 +17,8 @@ from app.db.committing import alone
 from app.errors import Conflict, NotFound
 from app.surveys.asking.respondent import Respondent, Transactions
 from app.surveys.ledger import chain, changes
-from app.surveys.ledger.entries import LONGEST_BROWSER, LONGEST_IP
 from app.surveys.ledger.changes import Change
+from app.surveys.ledger.entries import LONGEST_BROWSER, LONGEST_IP
 from app.surveys.ledger.evidence import Evidence
 from app.surveys.mine import reading
 from app.surveys.mine.reading import MyAnswer

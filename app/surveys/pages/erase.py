@@ -12,8 +12,8 @@ from app.surveys import erasing
 from app.surveys.erasing import EvidenceOwner, Held
 from app.web.bulk import ask_first
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Text
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.pages import go, page
 

@@ -136,5 +136,3 @@ SPEC = ListSpec(
         "Open the surveys",
     ),
 )
-
-

@@ -25,8 +25,8 @@ from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.addresses import uid_of, version_asked_for
 from app.surveys.pages.editing.gaps import called
 from app.surveys.pages.overview import RESPONSE, SERIES, before_of, began_late, day_column
-from app.surveys.pages.response_list import TABLES
 from app.surveys.pages.response_frame import drawn, reader
+from app.surveys.pages.response_list import TABLES
 from app.surveys.pages.results import anonymous, cards, rounds, split_tables
 from app.surveys.pages.results.anonymous import AnonymousView
 from app.surveys.question_types import QUESTION_TYPES

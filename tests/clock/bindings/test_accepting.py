@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from app.clock.bindings.accepting import Left, named_by, sort_out
+from app.clock.bindings.code_states import Code
 from app.clock.bindings.directory import SimilarEmployee
 from app.clock.bindings.matching import match
-from app.clock.bindings.code_states import Code
 from tests.clock.bindings.test_matching import applied, worlds
 
 BEN, CLEO = SimilarEmployee(2, "Ben Okri", 100.0), SimilarEmployee(3, "Cleo Marsh", 95.0)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.clock.bindings.code_states import Code
 from app.clock.bindings.directory import Directory, HostEmployee, SimilarEmployee, directory, number_key
 from app.clock.bindings.matching import match
-from app.clock.bindings.code_states import Code
 from app.clock.bindings.similar_names import folded_name
 
 ADA = HostEmployee(1, "100", "Ada Lovelace", eligible=True)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from app.surveys.item import ItemQuestion
 from app.surveys.ledger import answers
 from app.surveys.ledger.answers import Answered, Given, malformed, read
-from app.surveys.ledger.same_answers import same
 from app.surveys.ledger.chain import MatrixCell
 from app.surveys.ledger.errors import InvalidAnswers
+from app.surveys.ledger.same_answers import same
 from app.surveys.question_details import NO_DETAILS, Condition, QuestionDetails
 from app.surveys.words import LONGEST_TEXT
 

@@ -21,8 +21,8 @@ from sqlalchemy.exc import DBAPIError
 from app.db.session import Database
 from app.parts import Parts, make_parts
 from app.surveys import decimals
-from app.surveys.ledger import chain
 from app.surveys.ledger import append as ledger
+from app.surveys.ledger import chain
 from app.surveys.ledger.answers import Answered, Given
 from app.surveys.ledger.entries import LONGEST_BROWSER, LONGEST_IP
 from app.surveys.ledger.same_answers import same

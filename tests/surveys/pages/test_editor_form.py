@@ -12,8 +12,8 @@ from litestar.datastructures import FormMultiDict
 from app.surveys.authoring.definition import checked
 from app.surveys.pages import editor_questions
 from app.surveys.pages.editing import conditions
-from app.surveys.pages.editor_form import Draft, filled, read
 from app.surveys.pages.editing.fields import Offered
+from app.surveys.pages.editor_form import Draft, filled, read
 from app.surveys.pages.editor_questions import Row, press
 from app.surveys.question_details import Condition, QuestionDetails
 from tests.surveys.drafted import LUNCH, defined

@@ -19,8 +19,8 @@ from app.clock.punches.day_counts import count_by_day
 from app.clock.sync import backfill, run_rows
 from app.errors import Conflict, Invalid, NotFound
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import DayField
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.pages import done, page
 

@@ -28,8 +28,8 @@ from app.clock.sync import run_rows, when_due
 from app.counting import nearest
 from app.web import csrf, exports, list_page, lists
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Choices, DayField, Text
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.list_spec import Column, Empty, Filter, ListSpec
 from app.web.long_acts import known

@@ -10,11 +10,11 @@ from litestar.params import FromPath
 from sqlalchemy import func, or_, select
 
 from app.accounts import audit, browsers, second_factor, signing_in, tokens
-from app.accounts.models import ApiToken, Passkey, Session, User
-from app.accounts.passkey_site import site_of, why_not
 from app.accounts.ending_sessions import end_one as end_one_session
 from app.accounts.ending_sessions import end_others as end_other_sessions
 from app.accounts.ending_sessions import end_sessions as end_own_sessions
+from app.accounts.models import ApiToken, Passkey, Session, User
+from app.accounts.passkey_site import site_of, why_not
 from app.errors import NotFound
 from app.host.pages.admin import tokens as token_pages
 from app.host.pages.admin.sign_in import new_password_form, revoke_if_asked
@@ -22,8 +22,8 @@ from app.languages import LANGUAGES
 from app.mail.account_letters import tell_of
 from app.web import sessions
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Password
+from app.web.forms import Bound, Form
 from app.web.guards import signed_in
 from app.web.pages import done, page
 from app.wording.marked import joined, marked, worded

@@ -10,8 +10,8 @@ from app.accounts.one_time_links import RESET_LIFE
 from app.mail import outbox
 from app.mail.account_letters import send_reset
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Email
+from app.web.forms import Bound, Form
 from app.web.guards import public
 from app.web.pages import page
 

@@ -10,8 +10,8 @@ from app.dates import WEEKDAYS
 from app.errors import Invalid
 from app.mail.unsubscribing import SURVEYS, TOPICS
 from app.problems.kinds import kinds
-from app.web.forms import Bound, Form
 from app.web.fields import Choice, Field, Flag, Number, Text
+from app.web.forms import Bound, Form
 
 PACES = {"never": "No mail", "at_once": "A mail each", "digest": "In the digest"}
 LABELS = {"critical": "Critical problems", "warning": "Warnings", "info": "Info"}

@@ -17,8 +17,8 @@ from app.errors import Conflict, Invalid
 from app.host.pages.admin.account import CURRENT, confirmed, renew_session
 from app.mail.account_letters import tell_of
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Text
+from app.web.forms import Bound, Form
 from app.web.guards import signed_in
 from app.web.pages import done, page
 from app.wording.marked import marked, worded

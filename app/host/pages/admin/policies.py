@@ -12,8 +12,8 @@ from app.problems import looking
 from app.registry import PolicySwitch
 from app.web import edits
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Field, Flag, Number
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.pages import done, page
 

@@ -9,8 +9,8 @@ from litestar.datastructures import FormMultiDict
 from app.accounts.permissions import EXPLAINED, GROUPS
 from app.registry import Permission, PermissionGroup
 from app.web.edits import TAKE, THEIRS
-from app.web.forms import Bound, Form
 from app.web.fields import Choices, Text
+from app.web.forms import Bound, Form
 
 PERMISSIONS, ALL = "permissions", "all"
 _BY_KEY = {group.key: group for group in GROUPS}

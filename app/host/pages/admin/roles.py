@@ -10,9 +10,9 @@ from litestar.params import FromPath
 from sqlalchemy import Select, func, select
 
 from app.accounts import roles
+from app.accounts.ending_sessions import end_all_of
 from app.accounts.models import Role, UserRole
 from app.accounts.permissions import EXPLAINED
-from app.accounts.ending_sessions import end_all_of
 from app.counting import count
 from app.db.locks import hold
 from app.db.searching import contains

@@ -12,15 +12,15 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from app.accounts import audit, one_time_links, passkeys, second_factor, signing_in, tokens
-from app.accounts.passkey_site import PasskeySite, site_of
 from app.accounts.ending_sessions import end_others
+from app.accounts.passkey_site import PasskeySite, site_of
 from app.errors import NotFound, NotSignedIn
 from app.mail.account_letters import tell_of
 from app.web import sessions
 from app.web.context import Context
 from app.web.drafts import carrying
-from app.web.forms import Bound, Form
 from app.web.fields import Email, Field, Flag, Password, Text
+from app.web.forms import Bound, Form
 from app.web.guards import public, signed_in
 from app.web.pages import frame, go, page
 from app.web.returning import is_ours

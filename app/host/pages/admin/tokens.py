@@ -21,8 +21,8 @@ from app.errors import Conflict, Invalid, NotFound
 from app.web import exports, lists, once
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Choice, Choices, Email, Text
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length, each

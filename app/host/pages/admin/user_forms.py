@@ -18,8 +18,8 @@ from app.host.pages.admin.users import MAY, offers
 from app.web import edits, sessions
 from app.web.bulk import ask_first
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Choice, Choices, Email, Text
+from app.web.forms import Bound, Form
 from app.web.pages import done, page, saved
 
 NAME = Text("name", "Name", required=True, longest=accounts.LONGEST)

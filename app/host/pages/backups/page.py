@@ -15,8 +15,8 @@ from app.problems import looking
 from app.web import edits, once
 from app.web.bulk import ask_to
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Number
+from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.pages import done, go, page, shown_once
 

@@ -11,8 +11,8 @@ from app.host.pages.webhooks import secrets
 from app.host.pages.webhooks.pages import MAY
 from app.web import edits
 from app.web.context import Context
-from app.web.forms import Bound, Form
 from app.web.fields import Choices, Text
+from app.web.forms import Bound, Form
 from app.web.pages import done, page
 from app.webhooks import addresses, endpoints
 from app.webhooks.kinds import offered

@@ -17,8 +17,8 @@ from app.api.envelope import Code, Id, Instant, Meta, answer
 from app.api.openapi import Endpoint, paged
 from app.api.paging import ApiList, page_of_many
 from app.api.parameters import InstantText, Paged
-from app.surveys.api.integration.shapes import PREFIX, SURVEYS_READ, Questions, asked
 from app.surveys.api.field_types import Version
+from app.surveys.api.integration.shapes import PREFIX, SURVEYS_READ, Questions, asked
 from app.surveys.api.queue_rows import Kind, Language
 from app.surveys.models import Survey
 from app.surveys.results import feeds, responses

@@ -7,8 +7,8 @@ from typing import Any, Final
 from app.surveys import words
 from app.surveys.rounds import repeats
 from app.surveys.rounds.repeats import Repeat
-from app.web.forms import Bound
 from app.web.fields import Choice, DayField, Number
+from app.web.forms import Bound
 
 _PARTS: Final = ("every", "days", "open_days", "starts_on", "times")
 FIELDS: Final = (

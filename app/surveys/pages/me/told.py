@@ -3,9 +3,9 @@
 from datetime import date
 
 from app.surveys import decimals, words
+from app.surveys.ledger.translated_answers import Told
 from app.surveys.results import worded as for_operators
 from app.surveys.results.figures import AskedQuestion
-from app.surveys.ledger.translated_answers import Told
 from app.wording.marked import Numeral, worded
 from app.wording.speech import Speech, day_in
 
