@@ -6,8 +6,8 @@
           if not form.ok: return await page(ctx, "….html", status=form.status, form=form)
 
 A small form in a row of a list has `forms.base(sealed(remarks=row.remarks))`; `ask_again` shows it when it was refused.
-`fields.summary` draws the hidden field, and for a stale form what the others changed with a choice for each field that
-both changed. What is merged and why: merging.
+The macro `summary` (templates/components/fields.html) draws the hidden field, and for a stale form what the others
+changed with a choice for each field that both changed. What is merged and why: merging.
 """
 
 import base64

@@ -1,5 +1,4 @@
-"""A clock code with its binding as it is, what it becomes, and why. Who decides: matching.py and transitions.py.
-Pure."""
+"""A clock code with its binding as it is, and what it becomes and why: matching.py and transitions.py decide. Pure."""
 
 from dataclasses import dataclass
 
