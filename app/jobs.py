@@ -36,9 +36,8 @@ from sqlalchemy.orm import aliased
 from app.accounts import audit
 from app.accounts.models import OPEN_JOB, Job
 from app.db.among import among
-from app.db.committing import before_commit
 from app.db.direct import Direct
-from app.db.session import workspace_of
+from app.db.session import before_commit, workspace_of
 from app.errors import Conflict, NotFound
 from app.parts import Parts
 from app.registry import JobKind, modules

@@ -11,7 +11,7 @@ from sqlalchemy import make_url, text
 
 from app import jobs
 from app.config import ConfigError, Settings, read_settings
-from app.db import pooler, session
+from app.db import pool, pooler
 from app.db.session import Database
 from app.parts import Parts, web_parts, worker_parts
 from tests.clock.syncing import site as clock_site
@@ -96,7 +96,7 @@ async def test_where_connections_are_handed_on_nothing_that_was_set_stays(
 ) -> None:
     """PgBouncer 1.18 keeps no prepared statements by name, so none are kept here;
     everything else is as with a newer one."""
-    monkeypatch.setattr(session, "DIALECT", f"{session.DIALECT}?prepared_statement_cache_size=0")
+    monkeypatch.setattr(pool, "DIALECT", f"{pool.DIALECT}?prepared_statement_cache_size=0")
     with before(urls.app, "transaction", size=1) as url:
         database = Database(url, pool_size=3, limit_s=7, pooled=True)
         async with database.transaction("acme") as db:

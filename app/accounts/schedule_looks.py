@@ -13,8 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import Tenant, WorkspaceLook
-from app.db.committing import before_commit
-from app.db.session import PLATFORM
+from app.db.session import PLATFORM, before_commit
 
 MOST_PAUSE = timedelta(minutes=5)
 # So a tick ends even when a workspace asks for a look again and again; the next tick looks there again.

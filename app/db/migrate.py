@@ -17,7 +17,8 @@ from sqlalchemy.pool import NullPool
 from app.counting import count
 from app.db import rights, standing
 from app.db.connecting import connecting
-from app.db.session import DIALECT, PLATFORM, schema_of
+from app.db.pool import DIALECT
+from app.db.session import PLATFORM, schema_of
 from app.db.standing import Place, Reached
 from app.db.steps import MODULES, SHARED, Steps, config_of, newest
 from app.db.upgrading import Bringing, FailedModule

@@ -12,14 +12,17 @@ from typing import cast
 from weakref import WeakValueDictionary
 
 import asyncpg
+import msgspec
 from sqlalchemy.engine import AdaptedConnection, ExceptionContext
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from app.db.connecting import refused_a_change
+from app.db.connecting import Connect, refused_a_change
 from app.db.direct import Beginning
 
 PATIENCE_S = 3
+DIALECT = "postgresql+asyncpg://"
 
 
 class ShareTaken(PoolTimeoutError):
@@ -115,3 +118,24 @@ def note_failure(context: ExceptionContext) -> Exception | None:
 def _ours(connection: object) -> Beginning:
     """The pool's connections are made as this class."""
     return cast("Beginning", connection)
+
+
+def pooled_engine(connect: Connect, pool_size: int, patience_s: float) -> AsyncEngine:
+    """An engine that keeps so many connections, and opens no more."""
+    return create_async_engine(
+        DIALECT,
+        async_creator=connect,
+        pool_size=pool_size,
+        max_overflow=0,  # under load, overflow connections would be opened and closed all the time
+        pool_use_lifo=True,
+        pool_recycle=1800,
+        pool_timeout=patience_s,
+        pool_pre_ping=False,
+        hide_parameters=True,  # an error's text goes into logs
+        json_serializer=_json_text,
+        json_deserializer=msgspec.json.decode,
+    )
+
+
+def _json_text(value: object) -> str:
+    return msgspec.json.encode(value).decode()

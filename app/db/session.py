@@ -7,22 +7,22 @@ asked for meanwhile are sent after the commit and dropped with a rollback.
 import asyncio
 import copy
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from bisect import insort
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, Self
 
-import msgspec
+import asyncpg
 from sqlalchemy import ColumnElement, Text, case, event, func, literal, true
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from app.config.hosts import Wanted
 from app.counting import nearest
-from app.db.committing import begin, commit
 from app.db.connecting import connecting, refused_a_change
-from app.db.direct import Beginning, driver, send
-from app.db.pool import Shares, Trust, note_failure
+from app.db.direct import Beginning, driver, refuse_if_lost, send
+from app.db.pool import Shares, Trust, note_failure, pooled_engine
 
 PLATFORM = "main"
 TENANT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -33,7 +33,11 @@ PATIENCE_S = 10
 LONGEST_STATEMENT = 64 * 1024
 # The server ends a statement after its limit. If the server stays silent for this much longer, it is taken for lost.
 SILENCE_S = 5
-DIALECT = "postgresql+asyncpg://"
+# It is a record like any other, so its commit waits until everything before it is on the disk.
+_REACH_THE_DISK = "SELECT pg_logical_emit_message(true, 'muster', '')"
+
+AfterCommit = Callable[[], Awaitable[None]]
+BeforeCommit = Callable[[AsyncSession], Awaitable[None]]
 
 
 def schema_of(workspace: str) -> str:
@@ -43,10 +47,6 @@ def schema_of(workspace: str) -> str:
     if not TENANT_KEY.fullmatch(workspace) or workspace == "shared":
         raise ValueError(f"not a workspace key: {workspace!r}")
     return f"tenant_{workspace}"
-
-
-def _json_text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 class Database:
@@ -87,19 +87,7 @@ class Database:
             max_cached_statement_lifetime=0,
             connection_class=Beginning,
         )
-        self.engine: AsyncEngine = create_async_engine(
-            DIALECT,
-            async_creator=connect,
-            pool_size=pool_size,
-            max_overflow=0,  # under load, overflow connections would be opened and closed all the time
-            pool_use_lifo=True,
-            pool_recycle=1800,
-            pool_timeout=PATIENCE_S,
-            pool_pre_ping=False,
-            hide_parameters=True,  # an error's text goes into logs
-            json_serializer=_json_text,
-            json_deserializer=msgspec.json.decode,
-        )
+        self.engine = pooled_engine(connect, pool_size, PATIENCE_S)
         self._trust = Trust()
         event.listen(self.engine.sync_engine, "checkout", self._trust.check)
         event.listen(self.engine.sync_engine, "handle_error", note_failure, retval=True)
@@ -155,9 +143,9 @@ class Database:
             session.info["shares"] = self.shares
             try:
                 adapter.driver_connection.begins_with = self._needed(path)
-                await begin(adapter)
+                await _begin(adapter)
                 yield session
-                await commit(session)
+                await _commit(session)
             except (asyncio.CancelledError, TimeoutError) as ended:
                 # A statement of it may still run, and the adapter not know what has begun.
                 await held.invalidate()
@@ -214,6 +202,47 @@ def _limited(limit_s: float | None) -> Mapping[str, str]:
     return {} if limit_s is None else {"statement_timeout": str(nearest(limit_s * 1000))}
 
 
+async def _begin(adapter: Any) -> None:
+    """Begins the transaction now. By itself it would begin only with the session's first statement. The pool rolls back
+    what is not committed when it takes the connection back. Raises ConnectionError when the server went away
+    meanwhile."""
+    try:
+        await adapter._start_transaction()  # noqa: SLF001 - the public ways of beginning send a statement of their own
+    except Exception as error:
+        refuse_if_lost(adapter.driver_connection, error)
+        raise
+
+
+async def _commit(session: AsyncSession) -> None:
+    """Raises ConnectionError where the server went away meanwhile."""
+    while session.info["before_commit"]:
+        await session.info["before_commit"].pop(0)(session)
+    if session.in_transaction():
+        await session.commit()
+    try:
+        await session.info["held"].run_sync(lambda held: held.connection.commit())
+    except Exception as error:
+        refuse_if_lost(driver(session), error)
+        raise
+
+
+@asynccontextmanager
+async def alone(session: AsyncSession) -> AsyncIterator[asyncpg.Connection]:
+    """Commits, and gives the connection for direct statements that each are a transaction of their own, which the
+    server itself ends: nothing that one of them locks ever waits for us. They name the schema of what they touch. One
+    that turns `synchronous_commit` off lets its locks go before it has reached the disk; the end of the block waits for
+    that, together with other waiting tasks. Raises ConnectionError where the server went away meanwhile."""
+    await _commit(session)
+    connection = driver(session)
+    try:
+        yield connection
+        await send(connection, _REACH_THE_DISK)
+    except BaseException:
+        # A statement of it may still run.
+        await session.info["held"].invalidate()
+        raise
+
+
 async def enter_workspace(session: AsyncSession, workspace: str) -> None:
     """Puts an open transaction into a workspace, once. Raises RuntimeError when it is already in another one,
     ShareTaken when that has its share of connections; the transaction is as it was then."""
@@ -252,3 +281,15 @@ def workspace_of(session: AsyncSession) -> str:
     """The workspace that the transaction is in."""
     workspace: str = session.info["workspace"]
     return workspace
+
+
+def before_commit(session: AsyncSession, do: BeforeCommit) -> None:
+    """Runs `do` as the last thing of the transaction; a rollback drops it. For a function that locks rows which other
+    transactions lock too. All transactions lock them last, together, and in the order of the functions' names, so two
+    never deadlock."""
+    insort(session.info["before_commit"], do, key=lambda one: (one.__module__, one.__qualname__))
+
+
+def after_commit(session: AsyncSession, send: AfterCommit) -> None:
+    """Runs `send` once the transaction has committed; a rollback drops it."""
+    session.info["after_commit"].append(send)

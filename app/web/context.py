@@ -17,10 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import languages
 from app.accounts.audit import Actor
 from app.dates import PageZone
-from app.db.committing import alone
 from app.db.pool import ShareTaken
 from app.db.replica import Recent
-from app.db.session import PLATFORM, enter_workspace
+from app.db.session import PLATFORM, alone, enter_workspace
 from app.errors import NotFound, NotSignedIn
 from app.parts import Parts
 from app.texts import is_keepable_line
@@ -251,7 +250,7 @@ class Context:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[asyncpg.Connection]:
-        """Commits what was done so far and continues as app.db.committing.alone; afterwards `db` is settled."""
+        """Commits what was done so far and continues as app.db.session.alone; afterwards `db` is settled."""
         self.kept = True
         async with alone(self.db) as connection:
             yield connection

@@ -11,9 +11,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db import session
-from app.db.committing import alone, before_commit
 from app.db.direct import Direct, driver
-from app.db.session import Database
+from app.db.session import Database, alone, before_commit
 from tests.cluster import DatabaseUrls
 
 PATH = text("SELECT current_setting('search_path')")

@@ -19,8 +19,8 @@ from app.clock.mirror.counts import Counts
 from app.clock.mirror.punch_edits import ANOTHER_PUNCH, EDITED, JOIN
 from app.clock.parsing import ParsedPunch
 from app.clock.punches import daily_totals, marks
-from app.db.committing import after_commit
 from app.db.direct import driver
+from app.db.session import after_commit
 
 COLUMNS = (
     "remote_id", "emp_code", "terminal_sn", "terminal_alias", "punch_code", "verify_code", "punched_at_raw",

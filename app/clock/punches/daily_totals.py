@@ -14,8 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import StaleDay
 from app.clock.punches import day_counts, hour_counts, waiting_counts, week_counts
-from app.db.committing import before_commit
-from app.db.session import Database
+from app.db.session import Database, before_commit
 
 WEEKS_CAUGHT_UP = 8
 _LOCKS = 16

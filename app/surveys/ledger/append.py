@@ -147,7 +147,7 @@ async def write(
     ballot: BallotToCast | None = None,
 ) -> RecordedEntry | None:
     """Appends the entry by one statement, which numbers and hashes it. In a transaction of its own
-    (`app.db.committing.alone`), no process waits for this one while the ledger is locked. Before that, the person gets
+    (`app.db.session.alone`), no process waits for this one while the ledger is locked. Before that, the person gets
     a key if they have none, and a number if theirs belongs to another person. `ballot` is written with the row, or not
     at all. Nothing waits for the disk. None when nothing was written: `winner` says why."""
     texts = free_texts(entry, worded.types)

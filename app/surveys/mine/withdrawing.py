@@ -13,7 +13,7 @@ from typing import Literal
 
 import asyncpg
 
-from app.db.committing import alone
+from app.db.session import alone
 from app.errors import Conflict, NotFound
 from app.surveys.asking.respondent import Respondent, Transactions
 from app.surveys.ledger import chain, changes
