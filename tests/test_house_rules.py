@@ -504,7 +504,7 @@ def test_every_post_form_carries_the_csrf_token() -> None:
 
 
 # How many lines of docstrings and comments may still be longer. It only shrinks.
-STILL_WIDE = 107
+STILL_WIDE = 62
 
 
 def test_prose_reads_without_scrolling_sideways() -> None:

@@ -1,5 +1,5 @@
-"""Backup and restore to a moment with the scripts of `deploy/postgresql/`, on Debian's PostgreSQL 15: what came after is gone, all
-before is there, the ledger verifies, and the address of the page *Backups* is called."""
+"""Backup and restore to a moment with the scripts of `deploy/postgresql/`, on Debian's PostgreSQL 15: what came after
+is gone, all before is there, the ledger verifies, and the address of the page *Backups* is called."""
 
 import asyncio
 import os

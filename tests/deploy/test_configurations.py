@@ -1,4 +1,5 @@
-"""What lies in `deploy/` besides the proxies: units that systemd takes, a compose file that fits the portal, one recipe of the image."""
+"""What lies in `deploy/` besides the proxies: units that systemd takes, a compose file that fits the portal,
+one recipe of the image."""
 
 import os
 import re

@@ -112,7 +112,8 @@ class Site:
         )  # fmt: skip
 
     async def answered(self, number: int) -> int:
-        """How many of the asked requests this process answered since it started: /metrics counts on the machine itself."""
+        """How many of the asked requests this process answered since it started:
+        /metrics counts on the machine itself."""
         async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
             counted = await client.get(f"http://127.0.0.1:{self.ports[number]}/metrics")
         lines = re.findall(r'(?m)^muster_requests_total\{.*route="/sign-in".*\} (\d+)', counted.text)
@@ -167,7 +168,8 @@ class Visitors:
             await asyncio.sleep(0.02)
 
 
-# With Caddy it was tried by hand: it learns within a second that a process is about to end, which a busy machine may not grant.
+# With Caddy it was tried by hand: it learns within a second that a process is about to end,
+# which a busy machine may not grant.
 @pytest.mark.parametrize("kind", ["nginx"], indirect=True)
 async def test_each_process_is_restarted_and_no_request_fails(portal: Site) -> None:
     visitors = Visitors(portal)

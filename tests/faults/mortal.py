@@ -1,8 +1,9 @@
-"""A process whose children sync and are killed with -9 at random moments; after each death it looks what the database holds.
+"""A process whose children sync and are killed with -9 at random moments;
+after each death it looks what the database holds.
 
-Reads one JSON object from stdin: {database_url, owner_url, keys, kills, seed, ids, bug}. Ends with 0 when every look was fine,
-with 3 and a sentence when something was lost, doubled or counted wrongly. Children are forked from a process that has
-everything loaded, so that a death costs milliseconds.
+Reads one JSON object from stdin: {database_url, owner_url, keys, kills, seed, ids, bug}. Ends with 0 when every look
+was fine, with 3 and a sentence when something was lost, doubled or counted wrongly. Children are forked from a process
+that has everything loaded, so that a death costs milliseconds.
 """
 
 import asyncio
@@ -208,7 +209,8 @@ def _look(db: psycopg.Connection[Any]) -> None:
 
 
 def _await_orphans(db: psycopg.Connection[Any]) -> None:
-    """The dead child's server process may still be finishing a statement; what it does then is part of what is looked at."""
+    """The dead child's server process may still be finishing a statement;
+    what it does then is part of what is looked at."""
     for _ in range(2000):
         others = _number(
             db,

@@ -1,4 +1,5 @@
-"""Figures of a range of local days beyond the daily totals: the hours of the week, lateness, terminals, departments. Read only."""
+"""Figures of a range of local days beyond the daily totals: the hours of the week, lateness, terminals, departments.
+Read only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -25,8 +25,8 @@ async def complete_up_to(db: AsyncSession, now: datetime) -> tuple[datetime | No
 
     While the zone changes there is no such instant: some punches still have their earlier times.
 
-    None when there is no connection or nothing was read; the sentence is None when the last sync read everything there was.
-    It may move back: when a terminal went offline, or a nightly check found a day that differs.
+    None when there is no connection or nothing was read; the sentence is None when the last sync read everything there
+    was. It may move back: when a terminal went offline, or a nightly check found a day that differs.
     """
     found = await connection.load(db)
     if found is None:
@@ -84,7 +84,8 @@ def _why_not_read(gap: DaySpan, rows: Sequence[Cursor], today: date) -> str:
 
 
 async def _offline_terminals(db: AsyncSession, now: datetime) -> list[tuple[str, datetime]]:
-    """Listed attendance clocks that are offline, with their last activity. One that was switched off for a month holds nothing back."""
+    """Listed attendance clocks that are offline, with their last activity.
+    One that was switched off for a month holds nothing back."""
     rows = await db.execute(
         select(Device.sn, Device.alias, Device.state, Device.last_activity_at, KIND)
         .where(Device.state == "offline", Device.absent_since.is_(None))

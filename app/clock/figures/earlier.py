@@ -17,8 +17,8 @@ from app.dates import day_words, days_words
 
 
 class DayFigures(NamedTuple):
-    """The figures of a local day: all punches, those in attendance records, and whether some were purged after they were
-    counted."""
+    """The figures of a local day: all punches, those in attendance records, and whether some were purged after they
+    were counted."""
 
     total: int = 0
     imported: int = 0
@@ -52,8 +52,8 @@ async def unknown(db: AsyncSession, pair: PeriodPair, zone: str) -> str:
 
 
 def why_unknown(pair: PeriodPair, first: date | None, rows: Sequence[Cursor], zone: str) -> str:
-    """Says in a sentence what is missing of the compared days: they lie before the `first` day with a punch, or are not read yet.
-    "" when nothing is. `rows` are the cursors of punches."""
+    """Says in a sentence what is missing of the compared days: they lie before the `first` day with a punch, or are not
+    read yet. "" when nothing is. `rows` are the cursors of punches."""
     if pair.earlier is None:
         return ""
     since, until = pair.earlier[0], (pair.whole or pair.earlier)[1] + DAY

@@ -31,6 +31,7 @@ def skew_words(skew_seconds: int) -> str:
 
 
 def zone_hint(terminal_tz: str | None, zone: str) -> str:
-    """A zone that is set wrong is the usual reason for whole hours. Empty when the server keeps none for the terminal."""
+    """A zone that is set wrong is the usual reason for whole hours.
+    Empty when the server keeps none for the terminal."""
     words = zone_words(terminal_tz)
     return f"Its time zone is set to {words}; its punches are read in {zone}." if words else ""

@@ -1,5 +1,5 @@
-"""What surrounds punches, read the same way for everybody who judges them: the import, a preview of other rules, *Why?*, and a
-person's decision. Reads only; nothing is held."""
+"""What surrounds punches, read the same way for everybody who judges them: the import, a preview of other rules,
+*Why?*, and a person's decision. Reads only; nothing is held."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -101,7 +101,8 @@ async def around_in(db: AsyncSession, world: World, punch_id: int, now: datetime
 async def around_all(
     db: AsyncSession, world: World, punch_ids: Collection[int], now: datetime
 ) -> dict[int, Surroundings]:
-    """What surrounds each of many punches; those near each other share what was read. Punches that are gone are left out."""
+    """What surrounds each of many punches; those near each other share what was read.
+    Punches that are gone are left out."""
     places = select(Punch.emp_code, Punch.punched_at_utc).where(among(Punch.id, punch_ids))
     instants: dict[str, list[datetime]] = {}
     for code, at in await db.execute(places):
@@ -116,8 +117,8 @@ async def around_all(
 
 
 async def read_linked(db: AsyncSession, facts: Facts) -> list[PairingPunch]:
-    """Punches of other codes that belong to the records around, because a re-binding left them there; and punches that left these
-    records when they were edited on the server."""
+    """Punches of other codes that belong to the records around, because a re-binding left them there; and punches that
+    left these records when they were edited on the server."""
     ids = [one.id for one in facts.case.records]
     found = await of_records.punches_of_records(driver(db), ids)
     edited = await of_records.edited_punches_of(driver(db), ids)
@@ -232,7 +233,8 @@ async def _with_locks(db: AsyncSession, found: Sequence[Facts], world: World) ->
 
 
 def _days(found: Sequence[Facts], world: World) -> set[date]:
-    """Every local day that a shift of these cases may have as its workday, those between them, and those of the records that
+    """Every local day that a shift of these cases may have as its workday, those between them,
+    and those of the records that
     stand: looking at each punch would cost more than reading a few days without one."""
     zone = world.rules.zone
     days: set[date] = set()

@@ -27,7 +27,8 @@ class OwnersChangedError(Exception):
 
 
 async def held_owners(db: AsyncSession, codes: Sequence[str]) -> Owners:
-    """Holds the employees behind the codes until the transaction ends: people and other imports wait. Raises OwnersChangedError."""
+    """Holds the employees behind the codes until the transaction ends: people and other imports wait.
+    Raises OwnersChangedError."""
     before = await read_owners(db, codes)
     await attendance.hold(db, sorted({who.id for who in before.values() if isinstance(who, PairingEmployee)}))
     after = await read_owners(db, codes)

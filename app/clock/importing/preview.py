@@ -1,4 +1,5 @@
-"""What other import rules would make of the last 30 days: judges them twice and compares. Reads only; nothing is written.
+"""What other import rules would make of the last 30 days: judges them twice and compares.
+Reads only; nothing is written.
 
 It judges with app.clock.pairing.judge, and reads with importing/facts.py, as the import does. Its time is limited, and
 the answer says what was not looked at.

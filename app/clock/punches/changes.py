@@ -1,7 +1,8 @@
-"""Changes that concern very many punches, while they are under way: what pages say of them, and when the import has to wait for one.
+"""Changes that concern very many punches, while they are under way:
+what pages say of them, and when the import has to wait for one.
 
-The request that makes such a change leaves a row; the import carries it out slice by slice. Rules and terminals: rejudging.py.
-Owners of codes: rebinding.py. The time zone: mirror/rezoning.py.
+The request that makes such a change leaves a row; the import carries it out slice by slice. Rules and terminals:
+rejudging.py. Owners of codes: rebinding.py. The time zone: mirror/rezoning.py.
 """
 
 from collections.abc import Sequence
@@ -59,9 +60,10 @@ TOLD = select(func.jsonb_agg(aggregate_order_by(_ROW, _ROWS.c.place, _ROWS.c.id)
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """`judged` of `total` punches so far; `total` is None until an import has begun with it. `terminal` is the name of the one whose
-    direction or kind changed, None when a rule did. With `zone`, the punches get its times, and are judged only after that; with `owners`, those of codes that changed their owner, or
-    whose owner became active or inactive, are marked."""
+    """`judged` of `total` punches so far; `total` is None until an import has begun with it. `terminal` is the name of
+    the one whose direction or kind changed, None when a rule did. With `zone`, the punches get its times, and are
+    judged only after that; with `owners`, those of codes that changed their owner,
+    or whose owner became active or inactive, are marked."""
 
     terminal: str | None
     judged: int

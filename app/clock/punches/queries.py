@@ -1,4 +1,5 @@
-"""What pages and API read of the mirror: rows as they are stored, joined with the names that belong to them. No writes here."""
+"""What pages and API read of the mirror: rows as they are stored, joined with the names that belong to them.
+No writes here."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -210,7 +211,8 @@ async def punch_page(db: AsyncSession, wanted: PunchFilter, *, page: int, per_pa
 async def located_rows(
     db: AsyncSession, wanted: PunchFilter, counted: Counted, order: Order, *, offset: int, per_page: int
 ) -> Sequence[Any]:
-    """The rows of a page; `counted` is in the same order, so that only the page's own days are read, however deep it is."""
+    """The rows of a page; `counted` is in the same order, so that only the page's own days are read,
+    however deep it is."""
     if isinstance(counted, week_counts.ByWeek):
         counted, offset = await week_counts.narrowed(db, counted, offset, per_page)
     days, skip = counted.locate(offset, per_page)
@@ -260,13 +262,14 @@ async def _counted(db: AsyncSession, wanted: PunchFilter) -> Counted:
 
 
 async def renamed_since(db: AsyncSession, since: datetime) -> tuple[str, ...]:
-    """Codes of the people whose name changed since an instant: their punches show it, though nothing was written to them."""
+    """Codes of the people whose name changed since an instant:
+    their punches show it, though nothing was written to them."""
     return tuple(await db.scalars(select(ClockEmployee.emp_code).where(ClockEmployee.named_at >= since)))
 
 
 async def _are_few_before(db: AsyncSession, since: datetime) -> bool:
-    """True when it is quicker to count what changed before an instant than what changed since: a client that begins to follow
-    asks for everything."""
+    """True when it is quicker to count what changed before an instant than what changed since: a client that begins to
+    follow asks for everything."""
     before, after = (await db.execute(_AROUND, {"since": since, "few": FEW})).one()
     return bool(before < FEW <= after)
 
@@ -280,7 +283,8 @@ async def _counted_fresh(db: AsyncSession, wanted: PunchFilter) -> Counted:
 async def punches_after(
     db: AsyncSession, wanted: PunchFilter, after: tuple[date, datetime, int] | None, *, per_page: int
 ) -> Sequence[Any]:
-    """The rows that follow a cursor, newest first; one more than a page, so that the caller sees whether more follow."""
+    """The rows that follow a cursor, newest first; one more than a page,
+    so that the caller sees whether more follow."""
     condition = wanted.condition()
     if after is not None:
         condition = and_(condition, tuple_(Punch.local_date, Punch.punched_at_utc, Punch.id) < tuple_(*after))

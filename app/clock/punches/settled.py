@@ -1,4 +1,5 @@
-"""The mark that settles a punch: a person decided that it needs no more work, or a record made by hand holds it. And what ends the mark.
+"""The mark that settles a punch: a person decided that it needs no more work, or a record made by hand holds it.
+And what ends the mark.
 
 A person's mark has `settled_by`; a record's has `covered_by_id`. It ends when the outcome changes: every statement that
 writes another outcome also writes ENDED, or what `ended_where` returns.

@@ -1,7 +1,8 @@
-"""How many punches of each code wait for an employee behind it: kept, so that a look for problems counts no punches of years.
+"""How many punches of each code wait for an employee behind it:
+kept, so that a look for problems counts no punches of years.
 
-Exact at any moment: weeks with a stale day, and those that a version before this one counted, are counted from the punches in the same
-statement, in place of what is kept of them.
+Exact at any moment: weeks with a stale day, and those that a version before this one counted, are counted from the
+punches in the same statement, in place of what is kept of them.
 """
 
 from datetime import date
@@ -12,7 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 # A punch that waits for an employee behind its code: the condition of the indexes `clock_transactions_waiting…`.
 WAITS = """clock_transactions.gone_at_utc IS NULL AND clock_transactions.settled_at_utc IS NULL
     AND (clock_transactions.import_outcome IS NULL OR clock_transactions.import_outcome = 'not_bound')"""
-# Selects emp_code and punches. Look-ups for each open week: the planner can't know how few there are, and would read all weeks.
+# Selects emp_code and punches. Look-ups for each open week:
+# the planner can't know how few there are, and would read all weeks.
 WAITING = f"""
     WITH open AS MATERIALIZED (
         SELECT date_trunc('week', local_date)::date AS week FROM clock_stale_days
@@ -32,6 +34,7 @@ _NEVER_COUNTED = text("SELECT max(week) FROM clock_person_counts WHERE waiting I
 
 
 async def never_counted(db: AsyncSession) -> list[date]:
-    """A day of the newest week of which a version before this one counted the punches alone, if there is any: weeks are counted whole."""
+    """A day of the newest week of which a version before this one counted the punches alone, if there is any:
+    weeks are counted whole."""
     week: date | None = await db.scalar(_NEVER_COUNTED)
     return [] if week is None else [week]

@@ -1,4 +1,5 @@
-"""Punches that no employee stands behind, settled many at a time: the word is the pairing core's, and no mark is lost."""
+"""Punches that no employee stands behind, settled many at a time:
+the word is the pairing core's, and no mark is lost."""
 
 import asyncio
 from collections import Counter

@@ -1,5 +1,5 @@
-"""Whether an act asks for an import of what it marked, and whether judging that gives what judging everything would: a difference is a
-missing mark, which only a *Retry* would cure."""
+"""Whether an act asks for an import of what it marked, and whether judging that gives what judging everything would: a
+difference is a missing mark, which only a *Retry* would cure."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,7 +18,8 @@ from tests.clock.resolved import import_all
 
 
 async def refuse(database: Database, codes: Sequence[str], now: datetime, done: Sequence[str]) -> None:
-    """Imports what is marked. Fails where judging everything after that would change what is shown; `done` says what led there."""
+    """Imports what is marked. Fails where judging everything after that would change what is shown;
+    `done` says what led there."""
     await import_all(database, now)
     async with database.transaction() as db:
         marked = await _seen(db)

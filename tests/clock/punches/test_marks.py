@@ -1,4 +1,5 @@
-"""What events of the host mark for the next import; importing/test_judged_again.py says whether it then judges rightly."""
+"""What events of the host mark for the next import; importing/test_judged_again.py says whether it
+then judges rightly."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Random acts on a real database: after each, judging what is marked gives what judging everything would. What fails is printed as
-lines, a story for test_marks_in_stories.py. `MARKED_HISTORIES=500` tries more."""
+"""Random acts on a real database: after each, judging what is marked gives what judging everything would. What fails is
+printed as lines, a story for test_marks_in_stories.py. `MARKED_HISTORIES=500` tries more."""
 
 import os
 import random
@@ -36,7 +36,8 @@ def _small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Chance(Workplace):
-    """A workplace where chance says what is done next. Its clock runs ahead of the real one, so that every mark is due."""
+    """A workplace where chance says what is done next.
+    Its clock runs ahead of the real one, so that every mark is due."""
 
     def __init__(self, database: Database, seed: int) -> None:
         super().__init__(database, datetime.now(UTC) + timedelta(hours=1))

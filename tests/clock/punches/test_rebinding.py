@@ -1,5 +1,5 @@
-"""Codes that change their owner, and people who become inactive: a request marks a thousand punches at most, and leaves more to slices
-whose end is that of the direct way."""
+"""Codes that change their owner, and people who become inactive: a request marks a thousand punches at most, and leaves
+more to slices whose end is that of the direct way."""
 
 import random
 from functools import partial

@@ -1,5 +1,5 @@
-"""Changes of rules and terminals: the request writes one row, and the import judges what they concern, slice by slice. No punch is written
-that keeps its outcome."""
+"""Changes of rules and terminals: the request writes one row, and the import judges what they concern, slice by slice.
+No punch is written that keeps its outcome."""
 
 from contextlib import AsyncExitStack
 from datetime import date
@@ -266,7 +266,8 @@ async def test_two_imports_at_once_share_no_slice(database: Database) -> None:
 
 @pytest.mark.usefixtures("five_days")
 async def test_a_change_that_comes_meanwhile_reaches_what_another_import_just_judges(database: Database) -> None:
-    """A punch is mirrored while an import is at a change. Another import judges it, and has not committed when its terminal changes."""
+    """A punch is mirrored while an import is at a change.
+    Another import judges it, and has not committed when its terminal changes."""
     async with database.transaction() as db:
         await mirror_terminal(db, "T2")
         await mirror_person(db, "200", await employ(db, "Bea"))

@@ -1,5 +1,5 @@
-"""Changes of rules and terminals in slices, whatever happens meanwhile: at the end, judging everything changes nothing. What fails is
-printed as lines. `REJUDGED_HISTORIES=500` tries more."""
+"""Changes of rules and terminals in slices, whatever happens meanwhile: at the end, judging everything changes nothing.
+What fails is printed as lines. `REJUDGED_HISTORIES=500` tries more."""
 
 import asyncio
 import os

@@ -1,4 +1,5 @@
-"""Transactions that note days with outdated totals wait for each other, and never in a ring: each notes its days in order."""
+"""Transactions that note days with outdated totals wait for each other, and never in a ring:
+each notes its days in order."""
 
 import asyncio
 import random

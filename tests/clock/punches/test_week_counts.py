@@ -38,7 +38,8 @@ WHAT = {
 
 @pytest.fixture
 async def quarter(database):
-    """Sixty people's punches from 20 August to 10 November, some at the very ends of their day; counted up, and then some more."""
+    """Sixty people's punches from 20 August to 10 November, some at the very ends of their day;
+    counted up, and then some more."""
     dice = random.Random(4)
     days = [date(2026, 8, 20) + timedelta(days=n) for n in range(83)]
     async with database.transaction("main") as db:
