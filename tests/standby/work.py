@@ -5,6 +5,7 @@ import asyncio
 import hashlib
 import secrets
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -47,13 +48,18 @@ def _of_each() -> dict[str, list[float]]:
 @dataclass
 class Acknowledged:
     """What people were told, and what they could see. `answered_at`, `failed_at`: of each request, on the
-    clock of `time.monotonic`."""
+    clock of `time.monotonic`; `imported_at`: when new punches were seen. `statuses` counts all answers."""
 
     receipts: dict[tuple[str, int], str] = field(default_factory=dict)
     decided: set[int] = field(default_factory=set)
     punches: set[int] = field(default_factory=set)
     answered_at: dict[str, list[float]] = field(default_factory=_of_each)
     failed_at: dict[str, list[float]] = field(default_factory=_of_each)
+    imported_at: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+
+    def numbers(self) -> dict[str, int]:
+        return {"receipts": len(self.receipts), "decisions": len(self.decided), "punches": len(self.punches)}
 
 
 class Work:
@@ -168,13 +174,16 @@ class Work:
             except Exception:  # noqa: BLE001 - the server is away, in one of many ways
                 await asyncio.sleep(PAUSE_S)
                 continue
-            self.heard.punches |= {one.id for one in found}
+            if new := {one.id for one in found} - self.heard.punches:
+                self.heard.punches |= new
+                self.heard.imported_at.append(time.monotonic())
             await asyncio.sleep(PAUSE_S)
 
     async def _insist(self, what: str, method: str, url: str, **sent: Any) -> httpx.Response:
         """As a person who is told to try again does. Anything but 503 is an answer."""
         while True:
             answer = await self.client.request(method, url, **sent)
+            self.heard.statuses[answer.status_code] += 1
             assert answer.status_code < 500 or answer.status_code == 503, self.portal.printed[-8000:]
             if answer.status_code != 503:
                 self.heard.answered_at[what].append(time.monotonic())
@@ -197,6 +206,16 @@ class Work:
         failed = {what: max([killed, *one]) for what, one in self.heard.failed_at.items()}
         return {what: min(at for at in one if at > failed[what]) - killed for what, one in times.items()}
 
+    async def imported_again(self, killed: float, promoted: float) -> float:
+        """Seconds from the kill until new punches of the time clock were seen. Waits for that, and asks for a run: a job
+        gives up after some deaths of its server."""
+        imported = self.heard.imported_at
+        while not imported or imported[-1] < promoted:
+            self.refuse_broken()
+            await self.sync()
+            await asyncio.sleep(1)
+        return next(at for at in imported if at > promoted) - killed
+
     def refuse_broken(self) -> None:
         """What a task met ends the test here, and so does a process that ended."""
         for task in self._tasks:
@@ -213,14 +232,15 @@ class Work:
         self._tasks.clear()
 
     async def lost(self) -> dict[str, list[Any]]:
-        """What was acknowledged and is not there."""
+        """What was acknowledged until now and is not there. The work may continue meanwhile."""
+        heard = set(self.heard.receipts.values()), set(self.heard.decided), set(self.heard.punches)
         receipts = {row.hash for row in await self.rows("SELECT encode(row_hash, 'hex') AS hash FROM survey_responses")}
         decided = {row.id for row in await self.rows("SELECT id FROM attendance_records WHERE status = 'approved'")}
         punches = {row.id for row in await self.rows("SELECT id FROM clock_transactions")}
         return {
-            "receipts": sorted(set(self.heard.receipts.values()) - receipts),
-            "decisions": sorted(self.heard.decided - decided),
-            "punches": sorted(self.heard.punches - punches),
+            "receipts": sorted(heard[0] - receipts),
+            "decisions": sorted(heard[1] - decided),
+            "punches": sorted(heard[2] - punches),
         }
 
     async def close(self) -> None:
