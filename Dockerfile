@@ -24,6 +24,8 @@ COPY migrations migrations
 COPY templates templates
 COPY static static
 COPY docs docs
+# The user muster may not write here: without this, each start would compile all of it again.
+RUN python -m compileall -q --invalidation-mode unchecked-hash app workers migrations
 USER muster
 VOLUME /data
 EXPOSE 8000

@@ -4,8 +4,9 @@
 #     restore.sh BASE_BACKUP ARCHIVE DATA '2026-11-24 14:30:00+00'
 #
 # Run it as postgres, with the server stopped. Then start the server over DATA: it stops at the moment, and takes writes.
-# Without a moment it reads as far as the archive goes. Its commits wait for no standby: a base backup brings the setting along, and
-# the standby that it names does not follow the restored server.
+# Without a moment it reads as far as the archive goes: the setting is then written empty, because the base backup of a restored server
+# still has the moment of that restore. Its commits wait for no standby: a base backup brings that setting along too, and the standby
+# that it names does not follow the restored server.
 set -eu
 umask 077
 backup=$1
@@ -25,6 +26,6 @@ tar -xzf "$backup/pg_wal.tar.gz" -C "$data/pg_wal"
     echo "restore_command = 'cp \"$archive/%f\" \"%p\"'"
     echo "recovery_target_action = 'promote'"
     echo "synchronous_standby_names = ''"
-    [ -z "$moment" ] || echo "recovery_target_time = '$moment'"
+    echo "recovery_target_time = '$moment'"
 } >>"$data/postgresql.auto.conf"
 touch "$data/recovery.signal"

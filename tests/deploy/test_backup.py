@@ -191,3 +191,17 @@ def test_nothing_is_restored_over_a_folder_that_holds_something(tmp_path: Path) 
     command = [str(SCRIPTS / "restore.sh"), str(tmp_path / "base"), str(tmp_path), str(tmp_path / "data")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, "is not empty" in done.stderr) == (1, True)
+
+
+def test_a_restore_without_a_moment_passes_the_moment_of_an_earlier_restore(tmp_path: Path) -> None:
+    """The base backup of a restored server has the settings of that restore, and of two lines PostgreSQL takes the last."""
+    made, base = tmp_path / "made", tmp_path / "base"
+    for folder in (made / "pg_wal", base):
+        folder.mkdir(parents=True)
+    (made / "postgresql.auto.conf").write_text("recovery_target_time = '2026-11-24 14:30:00+00'\n")
+    for name, inside in (("base", made), ("pg_wal", made / "pg_wal")):
+        subprocess.run(["tar", "-czf", str(base / f"{name}.tar.gz"), "-C", str(inside), "."], check=True)
+    command = [str(SCRIPTS / "restore.sh"), str(base), str(tmp_path / "archive"), str(tmp_path / "data")]
+    subprocess.run(command, check=True)
+    lines = (tmp_path / "data" / "postgresql.auto.conf").read_text().splitlines()
+    assert [line for line in lines if line.startswith("recovery_target_time")][-1] == "recovery_target_time = ''"
