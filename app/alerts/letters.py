@@ -49,7 +49,7 @@ def closed(problem: ToldProblem, zone: PageZone) -> LetterWords:
     """The letter about a problem that closed. It also says when the problem began, because the person may not have been
     told of that."""
     over = problem.closed_at or problem.opened_at
-    how = "A person dismissed it" if problem.closed_by == "person" else "It closed by itself"
+    how = "A person dismissed it" if problem.closed_by == "person" else "It is fixed"
     span = f"{how}: it was open from {_time(problem.opened_at, zone)} until {_time(over, zone)}."
     return LetterWords(f"Closed: {problem.title}", (_sentence(problem.title), span))
 

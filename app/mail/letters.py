@@ -9,7 +9,7 @@ from email.utils import format_datetime
 from html import escape
 from urllib.parse import urlsplit
 
-from app.wording.marked import marked
+from app.wording.marked import marked, worded
 from app.wording.speech import ENGLISH_SPEECH, Speech
 
 # Many mail programs ignore style sheets, so the styles are in the letter itself. The sheet is only for dark mode.
@@ -91,9 +91,15 @@ def _message_id(key: str, site: str) -> str:
 
 
 def _text(letter: Letter, site: str) -> str:
-    link = [": ".join(letter.link)] if letter.link else []
-    ending = [f"{letter.speech(NO_MORE)}: {letter.unsubscribe_url}"] if letter.unsubscribe_url else []
+    say = letter.speech
+    link = [_addressed(say, *letter.link)] if letter.link else []
+    ending = [_addressed(say, say(NO_MORE), letter.unsubscribe_url)] if letter.unsubscribe_url else []
     return "\n\n".join([*letter.lines, *link, *letter.after, *ending, f"Muster, {site}"]) + "\n"
+
+
+def _addressed(say: Speech, label: str, address: str) -> str:
+    """In French a space stands before the colon."""
+    return say(worded("{label}: {address}", label=label, address=address))
 
 
 def _html(letter: Letter, site: str) -> str:

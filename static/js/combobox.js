@@ -30,9 +30,11 @@ function enhance(combo) {
   }
   function mark(option) {
     for (const other of options()) other.setAttribute("aria-selected", String(other === option));
-    if (!option) return;
-    search.setAttribute("aria-activedescendant", option.id);
-    option.scrollIntoView({ block: "nearest" });
+    // That nobody was found is read aloud, too.
+    const shown = option ?? list.querySelector(".combo-none");
+    if (!shown) return;
+    search.setAttribute("aria-activedescendant", shown.id);
+    shown.scrollIntoView({ block: "nearest" });
   }
   function take(option) {
     field.value = option.dataset.value;
@@ -48,7 +50,7 @@ function enhance(combo) {
     const answer = await fetch(address, { headers: { "HX-Request": "true", "HX-Target": list.id } });
     if (turn !== asked || !answer.ok) return;
     list.innerHTML = await answer.text();
-    options().forEach((option, n) => { option.id = `${list.id}-${n}`; });
+    [...list.children].forEach((one, n) => { one.id = `${list.id}-${n}`; });
     toggle(true);
     mark(options()[0]);
   }

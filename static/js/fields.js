@@ -43,10 +43,24 @@ document.addEventListener("click", async (event) => {
   const copy = event.target.closest("[data-copy]");
   if (copy) {
     await copied(copy);
+    aloud(copy, document.getElementById("flashes").dataset.copied);
     copy.classList.add("is-done");
     setTimeout(() => copy.classList.remove("is-done"), 1500);
   }
 });
+
+// A screen reader reads a line that was there before its words; of a page under an open dialog it reads nothing.
+function aloud(button, words) {
+  let line = button.parentElement.querySelector(":scope > [role=status]");
+  if (!line) {
+    line = document.createElement("span");
+    line.className = "visually-hidden";
+    line.setAttribute("role", "status");
+    button.after(line);
+  }
+  line.textContent = "";
+  setTimeout(() => { line.textContent = words; }, 100);
+}
 
 // Plain http has no clipboard, except on this machine itself: there the text is selected and copied the old way.
 async function copied(button) {

@@ -2,6 +2,7 @@
 const box = document.getElementById("palette-box");
 const input = document.getElementById("palette-input");
 const results = document.getElementById("palette-results");
+const said = document.getElementById("palette-said");
 
 function open() {
   if (box.open) return;
@@ -49,6 +50,10 @@ if (box) {
       results.querySelector('[aria-selected="true"]')?.click();
     }
   });
-  results.addEventListener("htmx:afterSwap", () => choose(options()[0]));
+  results.addEventListener("htmx:afterSwap", () => {
+    choose(options()[0]);
+    // Among results the chosen one is read aloud; where there is none, only this line is.
+    said.textContent = results.querySelector(".palette-none")?.textContent ?? "";
+  });
   results.addEventListener("click", (event) => { if (event.target.closest("a")) box.close(); });
 }

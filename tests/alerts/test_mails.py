@@ -58,7 +58,7 @@ async def test_one_mail_when_it_opens_and_one_when_it_closes(looked: Parts, mail
     await tell(looked)
     _, closed = mailbox.messages
     assert closed["Subject"].startswith("Closed: The job ")
-    assert "It closed by itself: it was open from" in text_of(closed)
+    assert "It is fixed: it was open from" in text_of(closed)
     assert closed["In-Reply-To"] == opened["Message-ID"]
 
 

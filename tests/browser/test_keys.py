@@ -88,6 +88,18 @@ def test_a_question_mark_shows_the_keys_and_account_switches_them_off(page_of: S
     assert row_of(page) == 1
 
 
+def test_the_palette_says_aloud_that_nothing_was_found(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/problems")
+    page.keyboard.press("Control+k")
+    said = page.get_by_role("dialog").get_by_role("status")
+    page.locator("#palette-input").fill("a name that nobody has")
+    expect(said).to_contain_text("Nothing found.")
+    page.locator("#palette-input").fill("add a person")
+    expect(page.locator('#palette-results [aria-selected="true"]')).to_contain_text("Add a person")
+    expect(said).to_be_empty()
+
+
 def test_an_act_of_the_palette_is_chosen_with_the_keyboard(page_of: SignedIn) -> None:
     page = page_of("alice")
     page.goto("/people")

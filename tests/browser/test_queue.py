@@ -107,6 +107,21 @@ def test_the_drawer_goes_from_row_to_row_and_closes_at_the_row_it_shows(page_of:
     assert page.evaluate(FOCUSED_ROW) == rows[1]
 
 
+def test_a_search_that_finds_nobody_says_so_where_a_screen_reader_reads(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(WAITING)
+    page.locator("tbody a[data-drawer]").first.click()
+    drawer = page.locator("#drawer-box")
+    field = drawer.get_by_role("combobox", name="Host employee")
+    field.fill("a name that nobody has")
+    expect(drawer.get_by_role("option")).to_have_text("No person found")
+    none = drawer.get_by_role("option").get_attribute("id")
+    assert none
+    expect(field).to_have_attribute("aria-activedescendant", none)
+    page.keyboard.press("Enter")
+    expect(field).to_have_value("a name that nobody has")
+
+
 def test_bind_and_next_opens_the_next_code_and_says_in_the_drawer_what_was_done(page_of: SignedIn) -> None:
     page = page_of("bob")
     add_person(page, "Quentin Queue", "Q-100")

@@ -60,3 +60,15 @@ def test_a_secret_is_shown_once_on_a_page_that_is_accessible_in_each_look(
     page.reload()
     expect(page).to_have_url(re.compile(home))
     assert text not in page.content()
+
+
+def test_a_copied_secret_is_said_aloud(page_of: SignedIn, portal: Portal) -> None:
+    page = page_of("alice")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    token(page, portal)
+    text = page.get_by_text(re.compile("^muster_")).inner_text()
+    copy = page.get_by_role("button", name="Copy the token")
+    copy.click()
+    expect(page.locator(".copyable [role=status]")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == text
+    expect(copy).to_be_focused()

@@ -60,6 +60,13 @@ def test_a_letter_names_its_language_and_direction() -> None:
     assert '<html lang="en" dir="ltr">' in html_of(message_of(LETTER, HEAD))
 
 
+def test_an_address_stands_after_a_colon_as_the_language_writes_it() -> None:
+    url = "https://muster.example/u/x"
+    french = text_of(message_of(replace(LETTER, unsubscribe_url=url, speech=speech_in("fr")), HEAD))
+    assert "\n\nOpen : https://muster.example/a?b=1&c=2\n\n" in french
+    assert f" : {url}\n\n" in french
+
+
 def test_no_header_takes_a_line_break() -> None:
     message = message_of(replace(LETTER, subject="One\nBcc:\u2028two@example.org"), HEAD)
     assert (message["Subject"], message["Bcc"]) == ("One Bcc: two@example.org", None)

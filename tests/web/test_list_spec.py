@@ -10,7 +10,7 @@ def columns(*labels: str) -> list[Column]:
 def test_the_first_named_cell_is_the_title_and_the_others_carry_their_labels() -> None:
     assert card_marks(columns("", "Name", "Seven", "")) == {
         "c0": " data-acts",
-        "c1": " data-title",
+        "c1": ' data-title role="rowheader"',
         "c2": ' data-label="Seven"',
         "c3": " data-acts",
     }
@@ -18,7 +18,7 @@ def test_the_first_named_cell_is_the_title_and_the_others_carry_their_labels() -
 
 def test_the_column_that_says_whom_a_row_is_about_is_the_title_wherever_it_stands() -> None:
     code, person = Column("code", "Code", str), Column("person", "Person", str, titles=True)
-    assert card_marks([code, person]) == {"code": ' data-label="Code"', "person": " data-title"}
+    assert card_marks([code, person]) == {"code": ' data-label="Code"', "person": ' data-title role="rowheader"'}
 
 
 def test_a_label_is_text() -> None:

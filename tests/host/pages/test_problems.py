@@ -89,6 +89,12 @@ def boxed(page: str) -> int:
     return page.count("data-bulk-item")
 
 
+def dialog_of(page: str) -> str:
+    """The text of the question on a page."""
+    (form,) = re.findall(r'(?s)<form class="confirm".*?</form>', page)
+    return re.sub(r"<[^>]*>", " ", form)
+
+
 def in_menu(page: str) -> str:
     """The number beside *Problems*, "" for none."""
     (number,) = re.findall(r'id="menu-count-problems"[^>]*>([\d,]*)</span>', page)
@@ -410,6 +416,17 @@ class TestOne:
         assert "It is a clock: done." in said.text
         assert squeezed(said.text).count("It is a clock") == len(["the toast", "the history"])
 
+    async def test_a_decision_about_many_rows_says_how_many(self, database: Database, alice: Browser) -> None:
+        detail = "40 of 90 known punches are missing there."
+        (one,) = await have(database, "punches_gone", 1, detail=detail, facts={"run": 1})
+        assert detail in (await alice.fragment(f"/problems/{one}/remedy")).text
+
+    async def test_how_it_closed_fits_the_history_after_a_remedy(self, database: Database, alice: Browser) -> None:
+        (one,) = await have(database, "job_failed", 1, closed_at=datetime.now(UTC), closed_by="itself", stands=False)
+        for address in (f"/problems/{one}", "/problems?state=closed"):
+            page = squeezed((await alice.get(address)).text)
+            assert (">Fixed<" in page, "By itself" in page) == (True, False), address
+
     async def test_it_is_dismissed_with_a_note(self, database: Database, alice: Browser) -> None:
         await fail_a_job(database)
         (one,) = await all_of(database)
@@ -471,6 +488,17 @@ class TestBulk:
         async with database.transaction() as db:
             assert await db.scalar(select(Job.status)) == "queued"
 
+    async def test_a_remedy_for_many_and_the_end_of_a_snooze_stand_only_below_rows_that_have_one(
+        self, database: Database, alice: Browser
+    ) -> None:
+        await have(database, "not_found", 1, snoozed_until=datetime.now(UTC) + timedelta(hours=1))
+        await have(database, "connection_locked", 1)
+        remedy, wake = 'value="remedy"', 'value="wake"'
+        shown = (await alice.get("/problems")).text
+        assert ('value="dismiss"' in shown, remedy in shown, wake in shown) == (True, False, False)
+        shown = (await alice.get("/problems?state=snoozed")).text
+        assert (remedy in shown, wake in shown) == (True, True)
+
     async def test_a_remedy_is_for_one_kind_at_a_time_and_asks_its_question(
         self, database: Database, alice: Browser
     ) -> None:
@@ -523,6 +551,14 @@ class TestBulk:
         asked = squeezed((await alice.submit("/problems/bulk?kind=job_failed", {"action": action, "all": "1"})).text)
         assert f"{asks}?" in asked
         assert re.search(rf"<button[^>]*>{asks}</button>", asked)
+
+    @pytest.mark.parametrize("action", ["assign_me", "assign", "unassign", "snooze_hour", "dismiss"])
+    async def test_what_follows_is_right_for_one_problem_too(
+        self, database: Database, alice: Browser, action: str
+    ) -> None:
+        (one,) = await have(database, "job_failed", 1)
+        asked = await alice.submit("/problems/bulk", {"action": action, "id": str(one)})
+        assert re.search(r"\b([Tt]hey|[Tt]hem|[Tt]heir)\b", dialog_of(asked.text)) is None
 
     async def test_the_question_to_dismiss_says_what_stays_open(self, database: Database, alice: Browser) -> None:
         """Otherwise a person wonders where the third of three chosen problems went."""

@@ -324,7 +324,7 @@ class TestWithoutMail:
         assert "1 mail waits</a>" in squeezed((await alice.get(f"/surveys/view/{stored.uid}")).text)
         text = squeezed((await alice.get(url)).text)
         assert "1 mail waits" in text
-        assert "Mail is not set up on this server: reminders wait until it is" in text
+        assert "Mail is not set up on this server: mails wait until it is" in text
         assert "Drop what waits" in text
         assert "1</strong> mail waits" in (await alice.get(f"{url}/drop")).text
         assert (await alice.submit(f"{url}/drop", {"confirmed": "1"})).status_code == 303

@@ -22,6 +22,7 @@ from app.host.pages.problems.problem_list import (
     base,
     keys,
     label_of,
+    offered_acts,
     spec_of,
 )
 from app.host.pages.problems.seen import ACT, SEE, kinds_seen, open_problems, people_offered
@@ -59,6 +60,8 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
         return await exports.export(ctx, spec, rows, kind)
     grouped = groups.is_wanted(query)
     view = await (groups.load(ctx, spec, rows) if grouped else lists.load(ctx, spec, rows, keys(rows)))
+    if view.bulk:
+        view.bulk["actions"] = offered_acts(view.bulk["actions"], view.rows, ctx.user.permissions)
     return await page(
         ctx,
         "host/problems/list.html",

@@ -75,7 +75,7 @@ def _within(label: str) -> str:
 
 def _snoozed(label: str, said: str) -> ProblemAct:
     asks = f"Snooze {{}} {_within(label)}"
-    consequence = f"They leave this list {said}, and come back by themselves. Those that are fixed meanwhile close."
+    consequence = f"Snoozed problems leave this list {said}, and come back by themselves. A problem that is fixed meanwhile closes."
     return ProblemAct(asks, "Snoozing problems", "snoozed", consequence, _snooze)
 
 
@@ -88,31 +88,31 @@ ACTS = {
         _remedy,
     ),
     "assign_me": ProblemAct(
-        "Assign {} to me", "Assigning problems", "assigned", "The filter “Mine” lists them.", _assign
+        "Assign {} to me", "Assigning problems", "assigned", "The filter “Mine” shows what is yours.", _assign
     ),
     "assign": ProblemAct(
         "Assign {} to a person",
         "Assigning problems",
         "assigned",
-        "The person finds them with the filter “Mine”.",
+        "The filter “Mine” shows the person what is theirs.",
         _assign,
         "user",
     ),
     "unassign": ProblemAct(
-        "Unassign {}", "Unassigning problems", "unassigned", "They are assigned to no person then.", _assign
+        "Unassign {}", "Unassigning problems", "unassigned", "After that no person is assigned.", _assign
     ),
     "snooze_hour": _snoozed(SNOOZES["hour"], "for an hour"),
     "snooze_tomorrow": _snoozed(SNOOZES["tomorrow"], "until midnight"),
     "snooze_monday": _snoozed(SNOOZES["monday"], "until Monday begins"),
     "snooze_change": _snoozed(SNOOZES["change"], "until something new is found about them"),
     "wake": ProblemAct(
-        "End the snooze of {}", "Ending snoozes", "shown again", "They stand in the list again.", _snooze
+        "End the snooze of {}", "Ending snoozes", "shown again", "The list shows what is no longer snoozed.", _snooze
     ),
     "dismiss": ProblemAct(
         "Dismiss {}",
         "Dismissing problems",
         "dismissed",
-        "They close, with your note in their history. What is new about them opens them again. Problems that can't be dismissed stay open.",
+        "A dismissed problem closes, with your note in its history. What is new about it opens it again. Problems that can't be dismissed stay open.",
         _dismiss,
         "note",
     ),

@@ -1,6 +1,6 @@
 """The list of problems: its rows, columns, filters and bulk acts. The page is page.py; rows by kind: groups.py."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ URL = "/problems"
 SEVERITIES = {"critical": "Critical", "warning": "Warning", "info": "Info"}
 TONES = {"critical": "bad", "warning": "warn", "info": "note"}
 STATES = {"snoozed": "Snoozed", "closed": "Closed"}
-CLOSED_BY = {"itself": "By itself", "person": "Dismissed"}
+CLOSED_BY = {"itself": "Fixed", "person": "Dismissed"}
 RANK: ColumnElement[int] = case({"critical": 2, "warning": 1}, value=Problem.severity, else_=0)
 # More than any problem can hold.
 _HARM = RANK * literal(10**12, BigInteger) + Problem.held_punches
@@ -58,7 +58,9 @@ BULK = (
     BulkAction("assign", "Assign to a person", "user-check", menu="Assign"),
     BulkAction("unassign", "Unassign", "user-check", menu="Assign"),
     *(BulkAction(f"snooze_{word}", label, "clock-pause", menu="Snooze") for word, label in SNOOZES.items()),
-    BulkAction("wake", "End the snooze", "clock-pause", menu="Snooze"),
+    BulkAction(
+        "wake", "End the snooze", "clock-pause", menu="Snooze", fits=lambda values: values.get("state") == "snoozed"
+    ),
     DISMISS,
 )
 EMPTY = Empty(
@@ -120,6 +122,12 @@ def able(action: str, may: Collection[str], only: str = "") -> ColumnElement[boo
     if action == "remedy":
         return IS_OPEN & among(Problem.kind, [only] if _is_safe(kinds().get(only), may) else [])
     return IS_SNOOZED if action == "wake" else IS_OPEN
+
+
+def offered_acts(actions: Sequence[BulkAction], rows: Iterable[Any], may: Collection[str]) -> list[BulkAction]:
+    """The bulk acts under these rows. A remedy for many is offered where one of the rows has one."""
+    has_remedy = any(_is_safe(kinds().get(row.kind), may) for row in rows)
+    return [one for one in actions if has_remedy or one is not REMEDY]
 
 
 def _is_safe(kind: ProblemKind | None, may: Collection[str]) -> bool:
