@@ -51,11 +51,11 @@ document.addEventListener("click", async (event) => {
 
 // A screen reader reads a line that was there before its words; of a page under an open dialog it reads nothing.
 function aloud(button, words) {
-  let line = button.parentElement.querySelector(":scope > [role=status]");
+  let line = button.parentElement.querySelector(":scope > [aria-live]");
   if (!line) {
     line = document.createElement("span");
     line.className = "visually-hidden";
-    line.setAttribute("role", "status");
+    line.setAttribute("aria-live", "polite");
     button.after(line);
   }
   line.textContent = "";

@@ -19,6 +19,22 @@ document.addEventListener("change", (event) => {
   if (form?.matches("form[data-filters]") && !event.target.matches("[data-live]")) send(form, 0);
   if (event.target.matches("select[data-submit]")) form.requestSubmit();
 });
+
+// Read aloud is what an act of the person changed. The line empties itself: what stands there is read once more when a dialog closes.
+const line = document.getElementById("aloud");
+let silence;
+function aloud(words) {
+  line.textContent = words.replace(/\s+/g, " ").trim();
+  clearTimeout(silence);
+  silence = setTimeout(() => { line.textContent = ""; }, 3000);
+}
+document.body.addEventListener("htmx:afterSettle", (event) => {
+  const { target, requestConfig } = event.detail;
+  // After an act its message says what became of the rows.
+  if (!target?.matches?.(".list, .list-results") || requestConfig?.triggeringEvent?.type === "muster:changed") return;
+  aloud(document.querySelector(`#${CSS.escape(target.id)} .pager-count`)?.textContent ?? "");
+});
+
 // A choice that is asked about first shows what still holds, until somebody agrees.
 document.body.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.elt.matches?.("form[data-reset]")) event.detail.elt.reset();
@@ -78,6 +94,10 @@ function count(form) {
   page.indeterminate = chosen > 0 && chosen < all.length;
 }
 
+function tell(form) {
+  aloud(form.querySelector("[data-bulk-count]").textContent);
+}
+
 let latest = null;
 document.addEventListener("click", (event) => {
   const box = event.target;
@@ -89,12 +109,15 @@ document.addEventListener("click", (event) => {
   }
   latest = box;
   count(box.form);
+  tell(box.form);
 });
 document.addEventListener("change", (event) => {
   const page = event.target.matches("[data-bulk-page]") && event.target.closest(".list").querySelector("form[data-bulk]");
   if (page) for (const box of items(page)) box.checked = event.target.checked;
   const form = page || (event.target.matches("[data-bulk-all]") && event.target.form);
-  if (form) count(form);
+  if (!form) return;
+  count(form);
+  tell(form);
 });
 // How high the bar is, for what must stay clear of it: in a narrow window its buttons stand in several lines.
 const bars = new ResizeObserver((changes) => {

@@ -23,7 +23,16 @@ function settle(acted) {
   if (!shown || (wasPutAway() && !acted)) return leave(acted);
   beside();
   if (acted) focusIn();
-  else document.getElementById("prompt-arrived").textContent = shown.dataset.arrived;
+  else arrived(shown.dataset.arrived);
+}
+
+// A line that stays is read once more whenever a dialog over the page closes.
+let silence;
+function arrived(words) {
+  const line = document.getElementById("prompt-arrived");
+  line.textContent = words;
+  clearTimeout(silence);
+  silence = setTimeout(() => { line.textContent = ""; }, 5000);
 }
 
 function over() {
@@ -41,7 +50,7 @@ function beside() {
   if (box.open) box.close();
   corner.hidden = false;
   corner.scrollTop = 0;
-  document.getElementById("prompt-arrived").textContent = said();
+  arrived(said());
 }
 
 function leave(acted) {

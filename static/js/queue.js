@@ -33,6 +33,12 @@ function focusRow(where, inside = "") {
   row?.scrollIntoView({ block: "nearest" });
 }
 
+// Of a row that has the focus a screen reader reads its name alone.
+document.addEventListener("focusin", ({ target }) => {
+  if (!target.matches(ROW)) return;
+  target.setAttribute("aria-label", target.querySelector("[data-title]")?.textContent.replace(/\s+/g, " ").trim() ?? "");
+});
+
 function mark() {
   for (const row of document.querySelectorAll(`${ROW}.is-open`)) row.classList.remove("is-open");
   if (place && drawer?.open) nearest(place)?.classList.add("is-open");

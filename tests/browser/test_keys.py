@@ -92,7 +92,7 @@ def test_the_palette_says_aloud_that_nothing_was_found(page_of: SignedIn) -> Non
     page = page_of("alice")
     page.goto("/problems")
     page.keyboard.press("Control+k")
-    said = page.get_by_role("dialog").get_by_role("status")
+    said = page.locator("#palette-box [aria-live]")
     page.locator("#palette-input").fill("a name that nobody has")
     expect(said).to_contain_text("Nothing found.")
     page.locator("#palette-input").fill("add a person")

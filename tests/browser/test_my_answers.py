@@ -39,6 +39,8 @@ def answered(page: Page, title: str) -> None:
     confirming = page.get_by_role("button", name="Yes, I agree")
     if confirming.count():
         confirming.click()
+    # A screen reader begins with what became of the answer.
+    expect(page.locator(".prompt-said")).to_be_focused()
     page.get_by_role("link", name="This answer in full").click()
 
 

@@ -107,6 +107,30 @@ def test_the_drawer_goes_from_row_to_row_and_closes_at_the_row_it_shows(page_of:
     assert page.evaluate(FOCUSED_ROW) == rows[1]
 
 
+def test_a_row_with_the_focus_is_called_by_its_name(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(WAITING)
+    row = page.locator("tbody tr").first
+    page.keyboard.press("j")
+    expect(row).to_be_focused()
+    expect(row).to_have_accessible_name(row.locator("[data-title]").inner_text())
+
+
+def test_what_a_filter_finds_and_what_is_ticked_is_read_aloud_once(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(WAITING)
+    line = page.locator("#aloud[aria-live=polite]")
+    page.get_by_role("searchbox", name="Search").fill("a name that nobody has")
+    expect(line).to_have_text("No mirrored people")
+    page.get_by_role("searchbox", name="Search").fill("")
+    expect(line).to_contain_text("1–4 of 4")
+    page.locator("[data-bulk-item]").first.check()
+    expect(line).to_contain_text("1 selected")
+    # What stays there would be read again when a dialog closes.
+    expect(line).to_be_empty()
+    assert page.locator("main").get_by_role("status").count() == 0
+
+
 def test_a_search_that_finds_nobody_says_so_where_a_screen_reader_reads(page_of: SignedIn) -> None:
     page = page_of("bob")
     page.goto(WAITING)

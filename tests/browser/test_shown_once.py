@@ -69,6 +69,6 @@ def test_a_copied_secret_is_said_aloud(page_of: SignedIn, portal: Portal) -> Non
     text = page.get_by_text(re.compile("^muster_")).inner_text()
     copy = page.get_by_role("button", name="Copy the token")
     copy.click()
-    expect(page.locator(".copyable [role=status]")).to_have_text("Copied")
+    expect(page.locator(".copyable [aria-live]")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == text
     expect(copy).to_be_focused()

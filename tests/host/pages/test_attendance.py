@@ -148,7 +148,12 @@ async def test_filters_narrow_and_the_sums_follow(database: Database, alice: Bro
 
     async def found(query: str) -> str:
         text = (await alice.get(f"/attendance?{query}")).text
-        return text.partition('role="status">')[2].partition("</p>")[0].replace("<strong>", "").replace("</strong>", "")
+        return (
+            text.partition('class="pager-count">')[2]
+            .partition("</p>")[0]
+            .replace("<strong>", "")
+            .replace("</strong>", "")
+        )
 
     assert await found("") == "1–4 of 4 · 2 people, 5 h 30 min worked, 2 pending, 1 still open"
     assert await found("status=approved&status=rejected") == "1–2 of 2 · 2 people, 4 h 00 min worked"
