@@ -20,13 +20,9 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("select[data-submit]")) form.requestSubmit();
 });
 
-// Read aloud is what an act of the person changed. The line empties itself: what stands there is read once more when a dialog closes.
-const line = document.getElementById("aloud");
-let silence;
+// Read aloud is what an act of the person changed.
 function aloud(words) {
-  line.textContent = words.replace(/\s+/g, " ").trim();
-  clearTimeout(silence);
-  silence = setTimeout(() => { line.textContent = ""; }, 3000);
+  document.getElementById("aloud").textContent = words.replace(/\s+/g, " ").trim();
 }
 document.body.addEventListener("htmx:afterSettle", (event) => {
   const { target, requestConfig } = event.detail;

@@ -4,10 +4,18 @@ const boxes = {
   dialog: document.getElementById("dialog-box"),
 };
 
+// What stands in the page's own lines was read aloud, and would be again as the page comes back from under a box.
+document.addEventListener("muster:over", () => {
+  for (const line of document.querySelectorAll("#aloud, #prompt-arrived")) line.textContent = "";
+});
+
 function show(name) {
   const box = boxes[name];
   if (!box) return;
-  if (!box.open) box.showModal();
+  if (!box.open) {
+    document.dispatchEvent(new Event("muster:over"));
+    box.showModal();
+  }
   const start = box.querySelector("[autofocus]") || box.querySelector("[data-focus]");
   if (start) start.focus();
   const title = box.querySelector("h1, h2");

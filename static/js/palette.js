@@ -6,6 +6,7 @@ const said = document.getElementById("palette-said");
 
 function open() {
   if (box.open) return;
+  document.dispatchEvent(new Event("muster:over"));
   box.showModal();
   input.select();
   htmx.trigger(input, "palette-open");

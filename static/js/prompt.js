@@ -23,16 +23,7 @@ function settle(acted) {
   if (!shown || (wasPutAway() && !acted)) return leave(acted);
   beside();
   if (acted) focusIn();
-  else arrived(shown.dataset.arrived);
-}
-
-// A line that stays is read once more whenever a dialog over the page closes.
-let silence;
-function arrived(words) {
-  const line = document.getElementById("prompt-arrived");
-  line.textContent = words;
-  clearTimeout(silence);
-  silence = setTimeout(() => { line.textContent = ""; }, 5000);
+  else document.getElementById("prompt-arrived").textContent = shown.dataset.arrived;
 }
 
 function over() {
@@ -50,7 +41,7 @@ function beside() {
   if (box.open) box.close();
   corner.hidden = false;
   corner.scrollTop = 0;
-  arrived(said());
+  document.getElementById("prompt-arrived").textContent = said();
 }
 
 function leave(acted) {

@@ -17,6 +17,12 @@ _UNDER_THE_HEADS = """() => {
   if (!one.closest('tbody')) return null;
   return Math.round(document.querySelector('.list thead th').getBoundingClientRect().bottom - one.getBoundingClientRect().top);
 }"""
+# How much less room a field has than it would take by itself.
+_CUT_OFF = """one => {
+  const room = one.offsetWidth;
+  one.style.flex = 'none';
+  return one.offsetWidth - room;
+}"""
 _COVERED = """one => {
   const { x, y, width, height } = one.getBoundingClientRect();
   return [2, height / 2, height - 2].some(down => !one.contains(document.elementFromPoint(x + width / 2, y + down)));
@@ -68,3 +74,14 @@ def test_on_a_phone_a_message_covers_nothing_that_one_cannot_scroll_clear_of_it(
     assert not page.get_by_role("link", name="Done").evaluate(_COVERED)
     assert page.get_by_role("link", name="Done").is_visible()
     expect(message).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("width", [320, 360])
+def test_on_a_phone_dates_of_a_filter_are_shown_whole(page_of: SignedIn, width: int) -> None:
+    page = page_of("alice", viewport={"width": width, "height": 640})
+    page.goto("/clock_transactions")
+    page.locator(".filter-fold > summary").click()
+    dates = page.locator(".filter-range input[type=date]")
+    expect(dates).to_have_count(2)
+    for one in dates.all():
+        assert one.evaluate(_CUT_OFF) <= 0

@@ -126,7 +126,9 @@ def test_what_a_filter_finds_and_what_is_ticked_is_read_aloud_once(page_of: Sign
     expect(line).to_contain_text("1–4 of 4")
     page.locator("[data-bulk-item]").first.check()
     expect(line).to_contain_text("1 selected")
-    # What stays there would be read again when a dialog closes.
+    # What stays there would be read again when the drawer closes.
+    page.locator("tbody a[data-drawer]").first.click()
+    expect(page.locator("#drawer-box")).to_be_visible()
     expect(line).to_be_empty()
     assert page.locator("main").get_by_role("status").count() == 0
 

@@ -206,7 +206,9 @@ def test_a_decision_on_the_last_page_is_asked_once_more_there(ask: Callable[...,
 def test_an_optional_one_is_a_card_that_interrupts_nothing(ask: Callable[..., None], nora: Page) -> None:
     ask({"title": "Lunch", "questions": [STARS, WHY]})
     card = meet_card(nora, "Lunch", at="/account")
-    expect(nora.get_by_text("A question for you, at the end of the page: Lunch")).to_have_role("status")
+    expect(nora.get_by_text("A question for you, at the end of the page: Lunch")).to_have_attribute(
+        "aria-live", "polite"
+    )
     assert nora.evaluate("document.activeElement === document.body")
     expect(nora.locator(OPEN)).to_have_count(0)
     nora.get_by_role("link", name="Account", exact=True).first.focus()  # nothing beneath it is inert
