@@ -30,7 +30,7 @@ function enhance(combo) {
   }
   function mark(option) {
     for (const other of options()) other.setAttribute("aria-selected", String(other === option));
-    // That nobody was found is read aloud, too.
+    // "No person found" is read aloud, too.
     const shown = option ?? list.querySelector(".combo-none");
     if (!shown) return;
     search.setAttribute("aria-activedescendant", shown.id);

@@ -93,7 +93,7 @@ def test_the_palette_says_aloud_that_nothing_was_found(page_of: SignedIn) -> Non
     page.goto("/problems")
     page.keyboard.press("Control+k")
     said = page.locator("#palette-box [aria-live]")
-    page.locator("#palette-input").fill("a name that nobody has")
+    page.locator("#palette-input").fill("a name that is not there")
     expect(said).to_contain_text("Nothing found.")
     page.locator("#palette-input").fill("add a person")
     expect(page.locator('#palette-results [aria-selected="true"]')).to_contain_text("Add a person")

@@ -120,7 +120,7 @@ def test_what_a_filter_finds_and_what_is_ticked_is_read_aloud_once(page_of: Sign
     page = page_of("bob")
     page.goto(WAITING)
     line = page.locator("#aloud[aria-live=polite]")
-    page.get_by_role("searchbox", name="Search").fill("a name that nobody has")
+    page.get_by_role("searchbox", name="Search").fill("a name that is not there")
     expect(line).to_have_text("No mirrored people")
     page.get_by_role("searchbox", name="Search").fill("")
     expect(line).to_contain_text("1–4 of 4")
@@ -133,19 +133,19 @@ def test_what_a_filter_finds_and_what_is_ticked_is_read_aloud_once(page_of: Sign
     assert page.locator("main").get_by_role("status").count() == 0
 
 
-def test_a_search_that_finds_nobody_says_so_where_a_screen_reader_reads(page_of: SignedIn) -> None:
+def test_a_search_that_finds_no_person_says_so_where_a_screen_reader_reads(page_of: SignedIn) -> None:
     page = page_of("bob")
     page.goto(WAITING)
     page.locator("tbody a[data-drawer]").first.click()
     drawer = page.locator("#drawer-box")
     field = drawer.get_by_role("combobox", name="Host employee")
-    field.fill("a name that nobody has")
+    field.fill("a name that is not there")
     expect(drawer.get_by_role("option")).to_have_text("No person found")
     none = drawer.get_by_role("option").get_attribute("id")
     assert none
     expect(field).to_have_attribute("aria-activedescendant", none)
     page.keyboard.press("Enter")
-    expect(field).to_have_value("a name that nobody has")
+    expect(field).to_have_value("a name that is not there")
 
 
 def test_bind_and_next_opens_the_next_code_and_says_in_the_drawer_what_was_done(page_of: SignedIn) -> None:
