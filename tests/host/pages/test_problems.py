@@ -132,7 +132,8 @@ class TestList:
         facts = {"terminal": "A1", "terminal_name": "Gate 2"}
         (one,) = await have(database, "job_failed", 1, facts=facts)
         assert '<option value="A1">Gate 2</option>' in (await alice.get("/problems")).text
-        shown = squeezed((await alice.get(f"/problems/{one}")).text)
+        # A token in an attribute may hold any two letters.
+        shown = re.sub(r"<[^>]*>", " ", (await alice.get(f"/problems/{one}")).text)
         assert ("Gate 2" in shown, "A1" in shown) == (True, False)
         assert len((await alice.get("/problems?terminal=A1&export=jsonl")).text.splitlines()) == 1
 
