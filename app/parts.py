@@ -14,6 +14,10 @@ from app.secrets import KeyRing, load_or_create_keys
 # short ones by which a worker keeps its books. A job's own may take as long as the job;
 # those of a command as long as the person waits.
 PAGES_S, LONG_READS_S, BOOKS_S = 10, 300, 10
+# Seconds that a transaction may wait between two statements, with its locks. A job may work longer on what it read, and
+# nothing waits for an export. What waits for another server sets its own (clock/connection/shared_session.py). A
+# command has no such limit.
+PAGE_WAITS_S, JOB_WAITS_S = 30, 240
 # Connections that a job holds at once: an import judges two batches,
 # and a sign-in to a time clock has a transaction of its own.
 OF_A_JOB = 2
@@ -75,6 +79,7 @@ def web_parts(settings: Settings, database_url: str) -> Parts:
         pool_size=size,
         application_name=process_name("web", size + settings.export_pool + FOR_LIMITS),
         limit_s=PAGES_S,
+        idle_s=PAGE_WAITS_S,
         share=half(size),
         pooled=settings.goes_through_pooler(database_url),
     )
@@ -92,6 +97,7 @@ def worker_parts(settings: Settings, database_url: str, concurrency: int) -> Par
         database_url,
         pool_size=size,
         application_name=process_name("worker", size + concurrency + FOR_BRIEF_WORK + OF_THE_QUEUE),
+        idle_s=JOB_WAITS_S,
         share=half(size),
         pooled=settings.goes_through_pooler(database_url),
     )
@@ -120,11 +126,17 @@ def _parts(settings: Settings, database: Database) -> Parts:
             pool_size=size,
             application_name="muster exports",
             limit_s=LONG_READS_S,
+            idle_s=LONG_READS_S,
             share=half(size),
             pooled=pooled,
         ),
         limits=Database(
-            database.url, pool_size=FOR_LIMITS, application_name="muster limits", limit_s=PAGES_S, pooled=pooled
+            database.url,
+            pool_size=FOR_LIMITS,
+            application_name="muster limits",
+            limit_s=PAGES_S,
+            idle_s=PAGE_WAITS_S,
+            pooled=pooled,
         ),
         keys=_keys(settings),
         outbound=OutboundClient(AddressPolicy(parse_allow_list(settings.outbound_allow))),
@@ -142,6 +154,7 @@ def _replica(settings: Settings) -> Replica | None:
             pool_size=size,
             application_name=name,
             limit_s=limit_s,
+            idle_s=LONG_READS_S,
             share=half(size),
             wanted="prefer-standby",
         )

@@ -25,7 +25,10 @@ from tests.surveys.calling import App
 from workers.settings import work
 
 __all__ = ["nora"]
-SETTINGS = text("SELECT current_setting('search_path'), current_setting('jit'), current_setting('statement_timeout')")
+SETTINGS = text(
+    "SELECT current_setting('search_path'), current_setting('jit'), current_setting('statement_timeout'),"
+    " current_setting('idle_in_transaction_session_timeout')"
+)
 
 
 @contextmanager
@@ -61,7 +64,7 @@ async def test_pages_apis_and_exports_answer_through_a_pooler_of_sessions(
     assert (await alice.get("/api/v1/clock/status", headers=bearer)).status_code in (200, 404)
     assert (await alice.get("/health/ready")).json()["status"] == "ready"
     async with parts.database.transaction("acme") as db:
-        assert tuple((await db.execute(SETTINGS)).one()) == ("tenant_acme, shared", "off", "10s")
+        assert tuple((await db.execute(SETTINGS)).one()) == ("tenant_acme, shared", "off", "10s", "30s")
 
 
 async def test_answers_and_a_sync_come_through_it(nora: App, parts: Parts) -> None:
@@ -98,11 +101,11 @@ async def test_where_connections_are_handed_on_nothing_that_was_set_stays(
     everything else is as with a newer one."""
     monkeypatch.setattr(pool, "DIALECT", f"{pool.DIALECT}?prepared_statement_cache_size=0")
     with before(urls.app, "transaction", size=1) as url:
-        database = Database(url, pool_size=3, limit_s=7, pooled=True)
+        database = Database(url, pool_size=3, limit_s=7, idle_s=9, pooled=True)
         async with database.transaction("acme") as db:
-            assert tuple((await db.execute(SETTINGS)).one()) == ("tenant_acme, shared", "off", "7s")
+            assert tuple((await db.execute(SETTINGS)).one()) == ("tenant_acme, shared", "off", "7s", "9s")
         async with database.shared_transaction() as db:
-            assert tuple((await db.execute(SETTINGS)).one()) == ("shared", "off", "7s")
+            assert tuple((await db.execute(SETTINGS)).one()) == ("shared", "off", "7s", "9s")
         plain = Database(url, pool_size=1, pooled=True)
         async with plain.engine.connect() as bare:
             assert "tenant_acme" not in (await bare.execute(SETTINGS)).one()[0]

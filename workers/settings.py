@@ -23,7 +23,7 @@ from sqlalchemy import text
 
 from app import wiring
 from app.config.hosts import for_psycopg
-from app.db.connecting import connect
+from app.db.connecting import NOTICED, connect
 from app.db.migrate import LOCK
 from app.db.session import PLATFORM, Database
 from app.db.standing import out_of_step
@@ -144,7 +144,9 @@ def _worker(
 
 
 def _pool(database: Database, concurrency: int) -> AsyncConnectionPool[Any]:
-    named: dict[str, Any] = {"options": "-c search_path=saq", "application_name": "muster-queue"}
+    settings = {"search_path": "saq", **NOTICED}
+    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+    named: dict[str, Any] = {"options": options, "application_name": "muster-queue"}
     return AsyncConnectionPool(
         database.url,
         min_size=2,
@@ -164,7 +166,8 @@ async def _find_tables(connection: Any) -> None:
 
 async def _make_tables(database: Database, queue: PostgresQueue) -> None:
     """SAQ's own lock lets the second of two workers start before the tables exist. So here one waits for the other."""
-    gate = await connect(database.url, timeout=START_PATIENCE_S)
+    noticed = None if database.pooled else NOTICED
+    gate = await connect(database.url, timeout=START_PATIENCE_S, server_settings=noticed)
     try:
         await gate.execute("SELECT pg_advisory_lock($1)", TABLES_LOCK)
         await queue.connect()

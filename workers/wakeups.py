@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app import jobs
 from app.accounts.models import WorkerHeartbeat
-from app.db.connecting import connect
+from app.db.connecting import NOTICED, connect
 from app.db.session import PLATFORM, Database
 from app.problems import sweeps
 from app.worker_pace import Pace
@@ -86,7 +86,7 @@ async def _listening(ear: asyncpg.Connection | None, database: Database, rung: a
     """A connection that rings when somebody asks for work. When it breaks, a new one takes its place."""
     if ear is not None and not ear.is_closed():
         return ear
-    named = None if database.pooled else {"application_name": "muster-worker"}
+    named = None if database.pooled else {"application_name": "muster-worker", **NOTICED}
     ear = await connect(database.url, server_settings=named)
     await ear.add_listener(jobs.CHANNEL, lambda *_: rung.set())
     return ear

@@ -30,6 +30,15 @@ Connect = Callable[[], Awaitable[asyncpg.Connection]]
 # answer. Only when at most one of the servers can be the wanted one. Otherwise the order decides.
 HEAD_START_S = 1
 _ONE_FITS = ("primary", "read-write")
+# What a session sets for itself, so that the server notices when the machine of a client was switched off. It then ends
+# the session within about a minute, and what the session has locked is free again. A pooler refuses these settings
+# while connecting, and must notice it itself.
+NOTICED = {
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
 _Turn = tuple[int, hosts.Wanted]
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.pool import NullPool
 
 from app.counting import count
 from app.db import rights, standing
-from app.db.connecting import connecting
+from app.db.connecting import NOTICED, connecting
 from app.db.pool import DIALECT
 from app.db.session import PLATFORM, schema_of
 from app.db.standing import Place, Reached
@@ -155,7 +155,7 @@ def make_workspace(connection: Connection, workspace: str, app_role: str) -> Non
 async def _engine(owner_url: str) -> AsyncIterator[AsyncEngine]:
     """Opens each connection for its user. Errors hold no rows of tables. For many tenants, compiling the statements
     over the catalogue would take longer than running them."""
-    named = connecting(owner_url, server_settings={"application_name": "muster-migrate", "jit": "off"})
+    named = connecting(owner_url, server_settings={"application_name": "muster-migrate", "jit": "off", **NOTICED})
     engine = create_async_engine(DIALECT, async_creator=named, poolclass=NullPool, hide_parameters=True)
     try:
         yield engine

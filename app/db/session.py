@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from app.config.hosts import Wanted
 from app.counting import nearest
-from app.db.connecting import connecting, refused_a_change
+from app.db.connecting import NOTICED, connecting, refused_a_change
 from app.db.direct import Beginning, driver, refuse_if_lost, send
 from app.db.pool import Shares, Trust, note_failure, pooled_engine
 
@@ -54,9 +54,10 @@ class Database:
     after PATIENCE_S they are refused with the pool's own TimeoutError. A task that holds a connection must not wait for
     another.
 
-    `limit_s`: what a statement may take. `share`: how many of the connections one workspace may have at once. `pooled`:
-    a pooler in front of the server hands connections from one client to another, so each transaction sets everything
-    for itself.
+    `limit_s`: what a statement may take. `idle_s`: how long a transaction may wait between two statements; then the
+    server ends it, because its process may be frozen and holds locks that others need. `share`: how many of the
+    connections one workspace may have at once. `pooled`: a pooler in front of the server hands connections from one
+    client to another, so each transaction sets everything for itself.
     """
 
     def __init__(
@@ -66,19 +67,20 @@ class Database:
         pool_size: int = 10,
         application_name: str = "muster",
         limit_s: float | None = None,
+        idle_s: float | None = None,
         share: int | None = None,
         pooled: bool = False,
         wanted: Wanted = "primary",
     ) -> None:
         self.url, self.pooled = url, pooled
         self.shares = Shares(share)
-        self._limit_s = limit_s
+        self._limit_s, self._idle_s = limit_s, idle_s
         # What holds in a new connection. A transaction sets what it needs beyond that.
-        self._at_first = {} if pooled else {**AT_FIRST, **_limited(limit_s)}
+        self._at_first = {} if pooled else {**AT_FIRST, **_limited(limit_s, idle_s)}
         connect = connecting(
             url,
             wanted=wanted,
-            server_settings=None if pooled else {"application_name": application_name, **self._at_first},
+            server_settings=None if pooled else {"application_name": application_name, **NOTICED, **self._at_first},
             timeout=PATIENCE_S,
             command_timeout=limit_s and limit_s + SILENCE_S,
             # The longest statement, which looks for problems, is worth keeping too, until its next turn in some
@@ -173,7 +175,7 @@ class Database:
 
     def _needed(self, path: str | None) -> str:
         """What a transaction sets at its beginning."""
-        wanted = {**AT_FIRST, **_limited(self._limit_s)} | ({"search_path": path} if path else {})
+        wanted = {**AT_FIRST, **_limited(self._limit_s, self._idle_s)} | ({"search_path": path} if path else {})
         return " ".join(
             f"SET LOCAL {name} TO {value};" for name, value in wanted.items() if self._at_first.get(name) != value
         )
@@ -197,9 +199,10 @@ class Database:
 
 
 @cache
-def _limited(limit_s: float | None) -> Mapping[str, str]:
+def _limited(limit_s: float | None, idle_s: float | None) -> Mapping[str, str]:
     """Asked for each transaction."""
-    return {} if limit_s is None else {"statement_timeout": str(nearest(limit_s * 1000))}
+    limits = {"statement_timeout": limit_s, "idle_in_transaction_session_timeout": idle_s}
+    return {name: str(nearest(seconds * 1000)) for name, seconds in limits.items() if seconds is not None}
 
 
 async def _begin(adapter: Any) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import audit, tenants
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import User
-from app.db.connecting import connect
+from app.db.connecting import NOTICED, connect
 from app.db.session import PLATFORM, Database, into_workspace
 from app.db.standing import out_of_step
 from app.db.steps import newest
@@ -82,7 +82,7 @@ async def export_tenant(database: Database, wanted: TenantExport, file: BinaryIO
 
 @asynccontextmanager
 async def _one_moment(wanted: TenantExport) -> AsyncIterator[asyncpg.Connection]:
-    connection = await connect(wanted.owner_url)
+    connection = await connect(wanted.owner_url, server_settings={"application_name": "muster-export", **NOTICED})
     try:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             await connection.execute(f"{into_workspace(wanted.key)}; {tables.FORMATS}")

@@ -11,11 +11,16 @@ from typing import Any
 import asyncpg
 import psycopg
 import pytest
+from sqlalchemy import text
 
+from app.config import Settings
 from app.config.hosts import IDLE_S, SILENT_S, DatabaseServer, for_psycopg, read
-from app.db.connecting import connect, connecting
+from app.db.connecting import NOTICED, connect, connecting
+from app.db.migrate import MigrationWatch, as_owner
+from app.parts import web_parts
 from tests.cluster import DatabaseUrls
 from tests.silent_line import silent_line
+from workers import settings as worker_settings
 
 NOWHERE = DatabaseServer("127.0.0.1", 1)
 
@@ -113,3 +118,21 @@ async def test_a_machine_that_is_switched_off_is_noticed_within_seconds(urls: Da
             for option, value in ((socket.TCP_KEEPIDLE, IDLE_S), (socket.TCP_USER_TIMEOUT, SILENT_S * 1000)):
                 assert same.getsockopt(socket.IPPROTO_TCP, option) == value
         await connection.close()
+
+
+# What a session asked for: over a socket of the file system, which needs no such thing, the value itself is always 0.
+ASKED_FOR = "SELECT name, reset_val FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'client'"
+
+
+async def test_the_server_notices_when_a_machine_is_off_that_serves_works_or_migrates(
+    urls: DatabaseUrls, settings: Settings
+) -> None:
+    parts = web_parts(settings, urls.app)
+    for database in (parts.database, parts.exports, parts.limits):
+        async with database.shared_transaction() as db:
+            assert dict(map(tuple, await db.execute(text(ASKED_FOR)))) == NOTICED
+    async with as_owner(urls.owner, MigrationWatch()) as owner:
+        assert dict(map(tuple, await owner.execute(text(ASKED_FOR)))) == NOTICED
+    async with worker_settings._pool(parts.database, 1) as pool, pool.connection() as queue:
+        assert dict(await (await queue.execute(ASKED_FOR)).fetchall()) == NOTICED
+    await parts.close()

@@ -12,7 +12,7 @@ import asyncpg
 import httpx
 import psycopg
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -177,6 +177,43 @@ async def test_the_limit_of_pages_holds_in_every_transaction_and_another_can_be_
                 shown = await db.connection()
                 assert (await shown.exec_driver_sql("SHOW statement_timeout")).scalar() in (limit, "1min 30s")
     await made.close()
+
+
+async def test_each_process_says_how_long_a_transaction_may_wait_between_two_statements(
+    urls: DatabaseUrls, settings: Settings
+) -> None:
+    web, worker = web_parts(settings, urls.app), worker_parts(settings, urls.app, concurrency=1)
+    shown = text("SELECT current_setting('idle_in_transaction_session_timeout')")
+    for database, longest in (
+        (web.database, "30s"),
+        (web.exports, "5min"),
+        (web.limits, "30s"),
+        (worker.database, "4min"),
+        (worker.database.limited(5), "4min"),
+    ):
+        async with database.transaction("acme") as db:
+            assert await db.scalar(shown) == longest
+    await web.close()
+    await worker.close()
+
+
+async def test_a_transaction_that_waits_too_long_between_two_statements_lets_its_locks_go(urls: DatabaseUrls) -> None:
+    forgetful, other = Database(urls.app, pool_size=1, idle_s=0.2), Database(urls.app, pool_size=1, limit_s=20)
+    locks = text("SELECT pg_advisory_xact_lock(1)")
+
+    async def waits_too_long() -> None:
+        async with forgetful.transaction("acme") as db:
+            await db.execute(locks)
+            async with other.transaction("globex") as waiting:
+                await waiting.execute(locks)
+            await db.execute(text("SELECT 1"))
+
+    with pytest.raises((ConnectionError, DBAPIError)):
+        await waits_too_long()
+    async with forgetful.transaction("acme") as db:
+        assert await db.scalar(text("SELECT 1")) == 1, "the next transaction has a new connection"
+    await forgetful.close()
+    await other.close()
 
 
 async def test_a_workspace_gets_half_of_the_connections_for_pages_exports_and_jobs(

@@ -22,16 +22,28 @@ from app.accounts.models import ClockSignIn
 from app.clock.codes import TcCode
 from app.clock.models import Connection
 from app.clock.remote import ClockError, ClockSession, Credentials
+from app.clock.remote.errors import NET
 from app.clock.remote.session import utc_now
 from app.clock.zones import kept_time
 from app.db.session import PLATFORM, Database
+from app.outbound import Limits
 from app.problems import looking
 from app.secrets import KeyRing, Place, SecretError
 
 LOCK_AFTER = 5
 LOCKED_FOR = timedelta(minutes=15)
 # A separate lock: it is held while the server answers a sign-in, and the row must stay readable and writable meanwhile.
-_ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('clock sign-in ' || :account, 0))")
+# Its transaction is idle for as long as two calls may take, a renewal and a sign-in. A statement that waits for it
+# would end with an error of the database, so we ask again and again.
+_ONE_AT_A_TIME = text(
+    "SELECT pg_try_advisory_xact_lock(hashtextextended('clock sign-in ' || :account, 0)),"
+    " set_config('idle_in_transaction_session_timeout', :held, true)"
+)
+_CALL = Limits()
+HELD_S = 2 * _CALL.attempts * (_CALL.call_s + 4 * _CALL.pause_s)
+# Another sign-in with the account is under way for so long: the server does not answer.
+PATIENCE_S = _CALL.call_s
+LOOK_S = 0.1
 
 # The task that signs in needs a second connection to read and save; other tasks of its process wait without one.
 _turns: WeakKeyDictionary[AsyncEngine, defaultdict[bytes, asyncio.Lock]] = WeakKeyDictionary()
@@ -68,6 +80,11 @@ async def forget(db: AsyncSession, accounts: tuple[bytes, ...]) -> None:
     await db.execute(delete(ClockSignIn).where(ClockSignIn.account.in_(accounts)))
 
 
+def _no_answer() -> ClockError:
+    """It does not say that another workspace uses the account."""
+    return ClockError(NET, f"The server did not answer the sign-in within {PATIENCE_S:.0f} seconds.", retryable=True)
+
+
 class SharedSession:
     """The SessionStore of a saved connection. Every method is a short transaction of its own, so that a failed step
     leaves its trace."""
@@ -89,11 +106,30 @@ class SharedSession:
 
     @asynccontextmanager
     async def lock(self) -> AsyncIterator[None]:
-        turns = _turns.setdefault(self._database.engine, defaultdict(asyncio.Lock))
-        account = self._accounts[0]
-        async with turns[account], self._database.shared_transaction() as db:
-            await db.execute(_ONE_AT_A_TIME, {"account": account.hex()})
+        """Raises ClockError when the server leaves another sign-in with this account without an answer for long."""
+        loop = asyncio.get_running_loop()
+        patient_until = loop.time() + PATIENCE_S
+        asked = {"account": self._accounts[0].hex(), "held": f"{HELD_S * 1000:.0f}"}
+        async with self._turn(), self._database.shared_transaction() as db:
+            while not await db.scalar(_ONE_AT_A_TIME, asked):
+                if loop.time() > patient_until:
+                    raise _no_answer()
+                await asyncio.sleep(LOOK_S)
             yield
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Within this process."""
+        turn = _turns.setdefault(self._database.engine, defaultdict(asyncio.Lock))[self._accounts[0]]
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await turn.acquire()
+        except TimeoutError:
+            raise _no_answer() from None
+        try:
+            yield
+        finally:
+            turn.release()
 
     async def load(self) -> ClockSession | None:
         """None when there is no session, or when no key opens its tokens. Then the caller signs in again."""

@@ -2,6 +2,10 @@
 and that none learns of another."""
 
 import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,6 +17,7 @@ from app.accounts import housekeeping
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import ClockSignIn
 from app.clock.connection import saved as connection
+from app.clock.connection import shared_session
 from app.clock.connection.connection_form import ConnectionForm
 from app.clock.connection.shared_session import SharedSession, accounts_of, earlier_tokens_place, tokens_place
 from app.clock.models import Connection
@@ -20,6 +25,8 @@ from app.clock.remote import ClockSession, Credentials
 from app.clock.settings import write_settings
 from app.clock.sync import run as sync
 from app.clock.sync import run_rows
+from app.db.session import Database
+from app.parts import JOB_WAITS_S, PAGE_WAITS_S
 from app.secrets import KeyRing, Secret, SecretError, new_key_text
 from app.simulator import PASSWORD, USERNAME
 from tests.clock.syncing import NOW, ZONE, site
@@ -27,6 +34,10 @@ from tests.conftest import KEYS
 
 SESSION = ClockSession(Secret("token-of-the-clock"), None, NOW, NOW + timedelta(days=1))
 ONE = Credentials("operator", Secret("its password"), "Acme Ltd")
+
+
+async def nowhere(_):
+    """A log that keeps nothing."""
 
 
 async def save(here, workspace, **changes):
@@ -110,6 +121,62 @@ async def told(here):
     calls = await here.rows("SELECT count(*) FROM clock_api_logs")
     audit = await here.rows("SELECT count(*) FROM audit_entries WHERE workspace = 'main'")
     return [*map(str, seen), *map(str, calls), *map(str, audit)]
+
+
+async def test_while_another_sign_in_gets_no_answer_a_test_says_so_and_is_kept(parts, urls, monkeypatch):
+    """The other one is in a process of its own, and takes longer than a statement of a page may."""
+    monkeypatch.setattr(shared_session, "PATIENCE_S", 0.5)
+    page = replace(parts, database=Database(urls.app, pool_size=4, limit_s=0.3))
+    async with site(parts) as here:
+        await save(here, "acme")
+        elsewhere = replace(parts, database=Database(urls.app, pool_size=2))
+        other = await store(elsewhere)
+        async with other.lock():
+            steps = [step async for step in connection.test(page, "acme", COMMAND_LINE, nowhere)]
+        assert (steps[-1].name, steps[-1].ok, steps[-1].code) == ("sign_in", False, "TC-NET")
+        assert "did not answer the sign-in" in steps[-1].sentence
+        async with parts.database.transaction("acme") as db:
+            assert (await connection.required(db)).last_error_code == "TC-NET"
+            tested = text(
+                "SELECT count(*) FROM audit_entries WHERE act = 'clock.connection.test' AND workspace = 'acme'"
+            )
+            assert await db.scalar(tested) == 1
+        again = [step async for step in connection.test(page, "acme", COMMAND_LINE, nowhere)]
+        assert all(step.ok for step in again)
+        await elsewhere.database.close()
+    await page.database.close()
+
+
+FROZEN = """
+import asyncio, sys
+from app.clock.connection import shared_session
+from app.db.session import Database
+from app.secrets import KeyRing, new_key_text
+shared_session.HELD_S = 1
+async def go():
+    database = Database(sys.argv[1], pool_size=2)
+    keys = KeyRing.from_text(new_key_text("k"))
+    async with shared_session.SharedSession(database, "main", keys, (b"one account",)).lock():
+        print("locked", flush=True)
+        await asyncio.sleep(3600)
+asyncio.run(go())
+"""
+
+
+async def test_a_process_that_is_frozen_during_its_sign_in_stops_no_other(parts, urls):
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", FROZEN, urls.app, stdout=PIPE)
+    try:
+        assert await child.stdout.readline() == b"locked\n"
+        os.kill(child.pid, signal.SIGSTOP)
+        async with SharedSession(parts.database, "acme", parts.keys, (b"one account",)).lock():
+            pass
+    finally:
+        child.kill()
+        await child.wait()
+
+
+def test_the_lock_outlasts_the_calls_and_the_waits_of_others():
+    assert shared_session.HELD_S > JOB_WAITS_S > PAGE_WAITS_S
 
 
 async def test_a_session_of_before_is_moved_and_costs_no_sign_in(parts):
