@@ -111,6 +111,29 @@ async def test_the_hours_of_a_range_are_read_from_kept_counts_and_are_those_of_i
     assert blocks_of(found) < 200
 
 
+@pytest.mark.parametrize(
+    "narrowed",
+    [{}, {"terminal_sn": "T1"}, {"punch_codes": (0,)}, {"terminal_sn": "T1", "punch_codes": (0, day_counts.UNKNOWN)}, {"emp_codes": ("7",)}],
+)  # fmt: skip
+async def test_while_an_import_changes_outcomes_of_all_days_the_totals_of_lists_come_from_kept_counts(
+    mirror: Database, urls: DatabaseUrls, narrowed: dict[str, Any]
+) -> None:
+    await daily_totals.roll_up(mirror, "main")
+    async with mirror.transaction() as db:
+        await db.execute(text("UPDATE clock_transactions SET import_outcome = 'overlaps' WHERE id % 7 = 0"))
+        await daily_totals.mark_outcomes(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
+    await settle(urls, "clock_stale_days")
+    wanted = queries.PunchFilter(**narrowed)
+    async with mirror.transaction() as db:
+        plain = await queries._counted_fresh(db, wanted)
+        with watch(mirror.engine) as found:
+            assert (await queries.counted_by_day(db, wanted)).total == plain.total > 0
+        hours = await hour_counts.read(db, FIRST, LAST, FIRST)
+        assert sum(hours.hours.values()) == MANY + 1
+    # The punches lie in more than 500.
+    assert blocks_of(found) < 60, found.worst and found.worst.told()
+
+
 async def test_days_that_an_older_version_counted_get_their_hours_by_and_by(mirror: Database) -> None:
     async with mirror.transaction() as db:
         before = await hour_counts.read(db, FIRST, LAST, FIRST)

@@ -19,7 +19,7 @@ from app.accounts.audit import SYSTEM
 from app.clock.bindings import actions as bindings
 from app.clock.importing import import_due
 from app.clock.mirror import devices, rezoning
-from app.clock.punches import rebinding
+from app.clock.punches import daily_totals, rebinding
 from app.db.direct import driver
 from app.db.session import Database
 from tests.benchmarks.arena import arena
@@ -43,6 +43,7 @@ async def punched(database: Database, people: range, days: int, terminal: str) -
     rows = [_row(person, day, tap, terminal) for person in people for day in range(days) for tap in range(len(TAPS))]
     async with database.transaction() as db:
         await driver(db).copy_records_to_table("clock_transactions", records=rows, columns=COLUMNS)
+        await daily_totals.mark_stale(db, {row[-1] for row in rows})
     owner = Database(owner_url(database))
     async with owner.transaction() as db:
         await db.execute(text("ANALYZE"))

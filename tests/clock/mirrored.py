@@ -11,6 +11,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Binding, ClockEmployee, Connection, Device, Punch
+from app.clock.punches.daily_totals import mark_stale
 from app.host.models import AttendanceRecord, Employee
 from app.texts import id_number_key
 from tests.clock.mirror_store import CODES, when
@@ -65,6 +66,7 @@ async def punch(db: AsyncSession, code: str, taps: str, *, zone: str = "UTC", sn
             }
         )
     await db.execute(insert(Punch), rows)
+    await mark_stale(db, {row["local_date"] for row in rows})
 
 
 async def outcomes(db: AsyncSession, code: str | None = None) -> list[tuple[str, str | None]]:

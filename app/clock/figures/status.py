@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import String, and_, func, literal, select, text, union_all
+from sqlalchemy import String, and_, func, literal, select, text, true, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import BindingState
@@ -130,12 +130,15 @@ async def outcome_counts(db: AsyncSession, since: date) -> dict[str, int]:
     kept = select(DailyTotal.key.label("outcome"), DailyTotal.total.label("n")).where(
         DailyTotal.dimension == "outcome", DailyTotal.local_date >= since, DailyTotal.local_date.not_in(stale)
     )
-    fresh = select(Punch.import_outcome, literal(1)).where(
-        Punch.local_date >= since,
-        Punch.local_date.in_(stale),
-        Punch.import_outcome.is_not(None),
-        Punch.gone_at_utc.is_(None),
+    # A look-up for each stale day: the planner can't know how few there are, and would read all punches since then.
+    there = (
+        select(Punch.import_outcome, func.count().label("n"))
+        .where(Punch.local_date == StaleDay.local_date, Punch.import_outcome.is_not(None), Punch.gone_at_utc.is_(None))
+        .group_by(Punch.import_outcome)
+        .lateral()
     )
+    fresh = select(there.c.import_outcome, there.c.n).select_from(StaleDay).join(there, true())
+    fresh = fresh.where(StaleDay.local_date >= since)
     both = union_all(kept, fresh).subquery()
     rows = await db.execute(select(both.c.outcome, func.sum(both.c.n)).group_by(both.c.outcome))
     found = {outcome: int(count) for outcome, count in rows}

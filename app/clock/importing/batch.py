@@ -17,7 +17,9 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.clock.importing import due as due_punches
 from app.clock.importing import rows as import_rows
+from app.clock.importing.due import DateSpan
 from app.clock.importing.facts import Facts, near
 from app.clock.importing.owners import Owners, OwnersChangedError, held_owners
 from app.clock.importing.rows import JudgedPunch
@@ -66,14 +68,15 @@ async def import_batch(
     newest_found: int = 0,
     owners: Owners | None = None,
     instants: Mapping[str, Sequence[datetime]] | None = None,
+    within: DateSpan | None = None,
 ) -> ImportCounts:
-    """Judges the due punches of these codes and writes the result; with `instants` the punches at these instants,
-    marked or not. `newer` counts punches with an id above `newest_found`. The result is not complete where a change
-    holds the import back. Raises OwnersChangedError."""
+    """Judges the due punches of these codes and writes the result; `within` are the local days that it is about (None:
+    all); with `instants` the punches at these instants, marked or not. `newer` counts punches with an id above
+    `newest_found`. The result is not complete where a change holds the import back. Raises OwnersChangedError."""
     result = ImportCounts()
     creates: list[CreateRecord] = []
     judgements: list[tuple[Facts, Judgement, dict[int, int]]] = []
-    due = await _due(db, codes, now, owners, instants)
+    due = await _due(db, codes, now, owners=owners, instants=instants, within=within)
     if due is None:
         return ImportCounts(complete=False)
     for facts in due:
@@ -147,8 +150,10 @@ async def _due(
     db: AsyncSession,
     codes: Sequence[str],
     now: datetime,
+    *,
     owners: Owners | None = None,
     instants: Mapping[str, Sequence[datetime]] | None = None,
+    within: DateSpan | None = None,
 ) -> list[Facts] | None:
     """Locks the people first: a later change marks its punches again. None while a change holds the import back. The zone is read before
     this check, so that it is the zone that the punches have."""
@@ -157,7 +162,7 @@ async def _due(
     if not await changes.may_judge(db):
         return None
     if instants is None:
-        wanted: Mapping[str, Sequence[datetime]] = await import_rows.due_instants(db, codes, now)
+        wanted: Mapping[str, Sequence[datetime]] = await due_punches.due_instants(db, codes, now, within)
     else:
         wanted = {code: instants[code] for code in codes}
     return await near(db, world, held, wanted, now)

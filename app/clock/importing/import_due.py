@@ -16,9 +16,10 @@ from typing import TypeVar
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.importing import rows as import_rows
+from app.clock.importing import due as due_punches
 from app.clock.importing import unbound
 from app.clock.importing.batch import ImportCounts, import_batch, rehearse_batch
+from app.clock.importing.due import DateSpan
 from app.clock.importing.owners import OwnersChangedError, read_owners
 from app.clock.mirror import gone, rezoning
 from app.clock.pairing.inputs import PairingEmployee
@@ -129,8 +130,14 @@ async def import_marked(
     await gone.carry_out(open_transaction, at)
     due = await _due(open_transaction, at)
     work = _Work(open_transaction, at, progress, of=sum(waiting for _, waiting in due))
+    if work.of > due_punches.PORTION:
+        # New punches are counted before they are judged. Otherwise pages would count them from the rows until the
+        # import ends.
+        await daily_totals.roll_up_in(open_transaction)
     if due and await work.settle_unbound(newest_found):
         due = await _due(open_transaction, at)
+    if work.of > due_punches.PORTION:
+        return await work.judge_portions(newest_found)
     return await work.judge(due, partial(import_batch, newest_found=newest_found))
 
 
@@ -147,9 +154,9 @@ async def _next_slice(db: AsyncSession, begun: Sequence[int]) -> RejudgedSlice |
     return None if await changes.what_holds_back(db) else await rejudging.next_slice(db, begun)
 
 
-async def _due(open_transaction: Open, now: datetime) -> Due:
+async def _due(open_transaction: Open, now: datetime, within: DateSpan | None = None) -> Due:
     async with open_transaction() as db:
-        return await import_rows.due_codes(db, now)
+        return await due_punches.due_codes(db, now, within)
 
 
 @dataclass
@@ -168,6 +175,7 @@ class _Work:
 
     async def settle_unbound(self, newest_found: int) -> int:
         """Judges the punches of unbound codes without the pairing core. Returns how many."""
+        rolled_up = 0
         async with self.open_transaction() as reading, aclosing(unbound.find(reading, self.now)) as found:
             async for ids in found:
                 cut = bisect_right(ids, newest_found)
@@ -177,7 +185,28 @@ class _Work:
                         self.total.add(await self._settle(part, is_newer=is_newer))
                 if not await self._may_continue(self.total.judged - before):
                     break
+                rolled_up = await self._roll_up_after(rolled_up)
         return self.done
+
+    async def _roll_up_after(self, before: int) -> int:
+        """Counts the changed days once enough punches were judged since `before` punches were."""
+        if self.done - before < due_punches.PORTION:
+            return before
+        await daily_totals.roll_up_in(self.open_transaction)
+        return self.done
+
+    async def judge_portions(self, newest_found: int) -> ImportCounts:
+        """The rest, some weeks at a time, the newest first. The changed days are counted before each portion: a page
+        that asks for an outcome counts the punches of one portion, and not those of all years."""
+        async with self.open_transaction() as db:
+            days = await due_punches.due_days(db, self.now)
+        for within in due_punches.portions(days):
+            await daily_totals.roll_up_in(self.open_transaction)
+            due = await _due(self.open_transaction, self.now, within)
+            await self.judge(due, partial(import_batch, newest_found=newest_found, within=within))
+            if not self.total.complete:
+                break
+        return self.total
 
     async def _settle(self, ids: Sequence[int], *, is_newer: bool) -> ImportCounts:
         async def settle(db: AsyncSession) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from app.clock.mirror import devices
 from app.clock.mirror.cursors import unread_spans
 from app.clock.models import Device
 from app.clock.pairing.inputs import FOLDS, PairingEmployee, PairingPunch, Record, Rules, TimeSpan, Written
-from app.clock.punches.daily_totals import noting_days
+from app.clock.punches.daily_totals import noting_outcomes
 from app.clock.punches.of_records import punches_of_records
 from app.clock.settings import ClockSettings, read_settings
 from app.clock.zones import zone_name
@@ -31,10 +31,6 @@ from app.host.models import DayLock
 from app.webhooks import noting
 from app.webhooks.kinds import OUTCOME_CHANGED
 
-_DUE = "SELECT emp_code, count(*) FROM clock_transactions WHERE judge_at <= $1 GROUP BY emp_code ORDER BY emp_code"
-_DUE_INSTANTS = """
-SELECT emp_code, punched_at_utc FROM clock_transactions WHERE judge_at <= $1 AND emp_code = ANY($2::text[])
-"""
 _PUNCHES = """
 SELECT s.place, p.id, p.remote_id, p.emp_code, p.punched_at_utc, p.punch_code, p.terminal_sn, p.import_outcome,
        p.host_attendance_id, p.imported_role, p.covered_by_id, p.retry, p.edited_record_id, p.edited_from_utc, p.judge_at,
@@ -96,7 +92,7 @@ WITH stored AS (
     FROM import_verdicts v WHERE t.id = v.id
     RETURNING t.local_date, v.news
 )
-{noting_days("SELECT local_date FROM stored WHERE news")}
+{noting_outcomes("SELECT local_date FROM stored WHERE news")}
 """
 _REMEMBER = """
 INSERT INTO clock_imported_records (record_id, clock_in, clock_out, breaks, written_at) VALUES ($1, $2, $3, $4, now())
@@ -179,19 +175,6 @@ def rules_of(settings: ClockSettings, zone: ZoneInfo) -> Rules:
         undirected_max_hours=settings.undirected_max_hours,
         import_single_punches=settings.import_single_punches,
     )
-
-
-async def due_codes(db: AsyncSession, now: datetime) -> list[tuple[str, int]]:
-    """Codes with punches to judge, and how many."""
-    return [(code, count) for code, count in await driver(db).fetch(_DUE, now)]
-
-
-async def due_instants(db: AsyncSession, codes: Collection[str], now: datetime) -> dict[str, list[datetime]]:
-    """Instants of the due punches by code."""
-    found: dict[str, list[datetime]] = {}
-    for code, at in await driver(db).fetch(_DUE_INSTANTS, now, list(codes)):
-        found.setdefault(code, []).append(at)
-    return found
 
 
 async def read_spans(db: AsyncSession, world: World, asked: Sequence[tuple[OwnedCodes, TimeSpan]]) -> list[Read]:

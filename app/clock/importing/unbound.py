@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.importing import rows as import_rows
 from app.clock.outcomes import Outcome
 from app.clock.pairing.shifts import AHEAD, REACH
-from app.clock.punches.daily_totals import noting_days
+from app.clock.punches.daily_totals import noting_outcomes
 from app.clock.punches.settled import ended_where
 from app.db.direct import driver
 from app.webhooks import noting
@@ -44,7 +44,7 @@ WITH stored AS (
     WHERE t.id = ANY($6::bigint[]) AND coalesce(t.judge_at, 'infinity') <= $1 AND {_ALONE}
     RETURNING t.id, t.local_date, t.updated_at = now() AS news
 ), noted AS (
-    {noting_days("SELECT local_date FROM stored WHERE news")}
+    {noting_outcomes("SELECT local_date FROM stored WHERE news")}
 )
 SELECT count(*), count(*) FILTER (WHERE news), ARRAY(SELECT id FROM stored WHERE news LIMIT {noting.MOST_IDS}) FROM stored
 """

@@ -21,7 +21,7 @@ from app.clock.mirror.missing_rows import EXAMPLES, is_believable
 from app.clock.mirror.rezoning import IS_CURRENT
 from app.clock.models import Cursor
 from app.clock.punches import marks
-from app.clock.punches.daily_totals import noting_days
+from app.clock.punches.daily_totals import mark_stale
 from app.clock.punches.settled import ended_where
 from app.dates import days_words
 from app.problems import looking
@@ -42,13 +42,10 @@ _OURS = text(
 # pairing.
 _MARK = text(
     f"""
-    WITH gone AS (
-        UPDATE clock_transactions t SET gone_at_utc = :now, judge_at = {marks.DUE}, updated_at = now(),
-            {ended_where("t.host_attendance_id IS NOT NULL OR t.edited_record_id IS NOT NULL", "t")}
-        WHERE id = ANY(CAST(:ids AS bigint[])) AND gone_at_utc IS NULL
-        RETURNING local_date
-    )
-    {noting_days("SELECT local_date FROM gone")}
+    UPDATE clock_transactions t SET gone_at_utc = :now, judge_at = {marks.DUE}, updated_at = now(),
+        {ended_where("t.host_attendance_id IS NOT NULL OR t.edited_record_id IS NOT NULL", "t")}
+    WHERE id = ANY(CAST(:ids AS bigint[])) AND gone_at_utc IS NULL
+    RETURNING local_date
     """
 )
 _ASK = text(
@@ -136,7 +133,7 @@ async def settle(db: AsyncSession, run_id: int, read: DaysRead, now: datetime) -
 async def mark(db: AsyncSession, ids: Sequence[int], now: datetime) -> None:
     """Notes that the server no longer has these punches, and marks them to be judged again. Punches that depend on them
     are judged with them."""
-    await db.execute(_MARK, {"ids": list(ids), "now": now})
+    await mark_stale(db, await db.scalars(_MARK, {"ids": list(ids), "now": now}))
 
 
 async def _questions(db: AsyncSession) -> Sequence[Cursor]:

@@ -100,9 +100,13 @@ class HourCount(Base):
 
 
 class StaleDay(Base):
-    """A local day whose totals must be computed again; written with the punches, removed by the rollup."""
+    """A local day whose totals must be computed again; written with the punches, removed by the rollup. With
+    `outcomes_only`, nothing of its punches changed but outcomes, records and the marks that settle them: figures that
+    do not depend on these are still as they were counted. A trigger keeps that a mark without it wins, also one that a
+    version before this one sets."""
 
     __tablename__ = "clock_stale_days"
 
     local_date: Mapped[date] = mapped_column(primary_key=True)
     marked_at: Mapped[Created]
+    outcomes_only: Mapped[Flag]

@@ -4,7 +4,7 @@ punches of a day.
 figures/status.py reads them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import date
 from functools import partial
@@ -18,6 +18,8 @@ from app.db.session import Database, before_commit
 
 WEEKS_CAUGHT_UP = 8
 _LOCKS = 16
+# True for a day of whose punches only outcomes changed.
+StaleDays = dict[date, bool]
 _NOTED = "stale_days"
 _CLEAR = text("DELETE FROM clock_analytics_daily WHERE local_date = ANY(:days) AND NOT frozen")
 _COUNT = text(
@@ -60,34 +62,49 @@ def _locked(days: str, *, alone: bool) -> str:
         FROM (SELECT DISTINCT local_date FROM ({days}) AS given ORDER BY local_date OFFSET 0) AS wanted"""
 
 
-def noting_days(days: str) -> str:
-    """The statement that marks the local days stale that `days` selects, a query of one column `local_date`. Always in
-    one order, so that two transactions never deadlock."""
-    return f"""INSERT INTO clock_stale_days (local_date)
-        SELECT local_date FROM ({_locked(days, alone=False)}) AS changed ORDER BY local_date ON CONFLICT DO NOTHING"""
+def noting_outcomes(days: str, outcomes_only: str = "true") -> str:
+    """The statement that notes the local days that `days` selects, a query of one column `local_date`: only outcomes of
+    their punches changed. Always in one order, so that two transactions never deadlock."""
+    return f"""INSERT INTO clock_stale_days (local_date, outcomes_only)
+        SELECT local_date, {outcomes_only} FROM ({_locked(days, alone=False)}) AS changed ORDER BY local_date ON CONFLICT DO NOTHING"""
 
 
 _THESE = "SELECT unnest(CAST(:days AS date[])) AS local_date"
-_NOTE, _HOLD = text(noting_days(_THESE)), text(_locked(_THESE, alone=True))
+_NOTE = text(noting_outcomes(_THESE, "local_date = ANY(CAST(:outcomes_only AS date[]))"))
+_HOLD = text(_locked(_THESE, alone=True))
 
 
 async def mark_stale(db: AsyncSession, days: Iterable[date]) -> None:
-    """Marks the totals of these local days as stale, in the transaction that changes their punches.
+    """Marks the totals of these local days as stale, in the transaction that adds, removes or moves punches of them.
+    For one that changes their outcomes alone, `mark_outcomes` is enough.
 
     The days of all calls are noted together at its end, and in order. So of two transactions that change the same days,
     one waits for the other, once. If days were noted earlier, an act that then changed more punches or earlier days
     could deadlock.
     """
-    noted: set[date] | None = db.info.get(_NOTED)
+    _noted(db).update(dict.fromkeys(days, False))
+
+
+async def mark_outcomes(db: AsyncSession, days: Iterable[date]) -> None:
+    """As `mark_stale`, where only outcomes, records and the marks that settle punches changed. A count that
+    does not depend on these still uses what is kept of the days."""
+    noted = _noted(db)
+    for day in days:
+        noted.setdefault(day, True)
+
+
+def _noted(db: AsyncSession) -> StaleDays:
+    noted: StaleDays | None = db.info.get(_NOTED)
     if noted is None:
-        noted = db.info[_NOTED] = set()
+        noted = db.info[_NOTED] = {}
         before_commit(db, _note)
-    noted.update(days)
+    return noted
 
 
 async def _note(db: AsyncSession) -> None:
-    if days := sorted(db.info.pop(_NOTED)):
-        await db.execute(_NOTE, {"days": days})
+    noted: StaleDays = db.info.pop(_NOTED)
+    if noted:
+        await db.execute(_NOTE, {"days": sorted(noted), "outcomes_only": [day for day, one in noted.items() if one]})
 
 
 async def hold_weeks(db: AsyncSession, days: Sequence[date]) -> None:
@@ -120,23 +137,24 @@ async def roll_up_in(open_transaction: Callable[[], AbstractAsyncContextManager[
             earliest = await db.scalar(select(func.min(StaleDay.local_date)))
             if earliest is None:
                 return done
-            days = await _take(db, earliest)
-            await count_days(db, days)
-        done += len(days)
+            taken = await _take(db, earliest)
+            await count_days(db, list(taken), [day for day, outcomes_only in taken.items() if outcomes_only])
+        done += len(taken)
 
 
-async def count_days(db: AsyncSession, days: Sequence[date]) -> None:
-    """Writes the totals of these local days; frozen ones keep theirs."""
+async def count_days(db: AsyncSession, days: Sequence[date], outcomes_only: Collection[date] = ()) -> None:
+    """Writes the totals of these local days; frozen ones keep theirs, and those of which only outcomes changed their
+    hours."""
     if not days:
         return
     await day_counts.recount(db, days)
     await week_counts.recount(db, days)
-    await hour_counts.recount(db, days)
+    await hour_counts.recount(db, [day for day in days if day not in outcomes_only])
     await db.execute(_CLEAR, {"days": list(days)})
     await db.execute(_COUNT, {"days": list(days)})
 
 
-async def _take(db: AsyncSession, earliest: date) -> list[date]:
+async def _take(db: AsyncSession, earliest: date) -> StaleDays:
     """Takes the stale days of the week of `earliest` off the list. A transaction that changes a punch of them meanwhile
     waits, and then notes the day again.
 
@@ -146,5 +164,6 @@ async def _take(db: AsyncSession, earliest: date) -> list[date]:
     await hold_weeks(db, [earliest])
     week = StaleDay.local_date.between(*week_counts.week_around(earliest))
     wanted = select(StaleDay.local_date).where(week).order_by(StaleDay.local_date).with_for_update()
-    taken = await db.scalars(delete(StaleDay).where(StaleDay.local_date.in_(wanted)).returning(StaleDay.local_date))
-    return list(taken.all())
+    taken = delete(StaleDay).where(StaleDay.local_date.in_(wanted))
+    rows = await db.execute(taken.returning(StaleDay.local_date, StaleDay.outcomes_only))
+    return {row.local_date: row.outcomes_only for row in rows}

@@ -1,7 +1,8 @@
 """Totals of the punch list, and where a deep page begins, without counting a million rows for every page.
 
 Days that changed since the last rollup (`clock_stale_days`) are counted from the punches, all others from the totals and counts
-that the rollup keeps; all in one statement, so the answer is exact at any moment.
+that the rollup keeps; all in one statement, so the answer is exact at any moment. Without a filter by outcome, a day
+of which only outcomes changed is among the others: an import changes those of all days, and adds no punch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,6 @@ _MOST: ColumnElement[int] = literal_column("5")
 _TERMINAL = func.coalesce(Punch.terminal_sn, NO_TERMINAL)
 _OUTCOME = func.coalesce(Punch.import_outcome, NOT_JUDGED)
 _CODE = func.coalesce(Punch.punch_code, NO_CODE)
-_STALE = select(StaleDay.local_date)
 _ALL = and_(DailyTotal.dimension == "all", DailyTotal.key == "")
 # Days whose daily totals differ from the list: purged ones.
 _APART = select(DailyTotal.local_date).where(_ALL, DailyTotal.frozen)
@@ -65,7 +65,7 @@ async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]
     # A look-up for each stale day: joined, the planner would read every punch, since it cannot know how few days there are.
     there = select(func.count()).where(Punch.local_date == StaleDay.local_date, *_equalities(Punch, equal))
     fresh = select(StaleDay.local_date, there.correlate(StaleDay).scalar_subquery().label("n")).where(
-        _within(StaleDay.local_date, days)
+        _within(StaleDay.local_date, days), _differs(equal)
     )
     every = union_all(*_kept(days, equal), fresh).subquery()
     by_day = select(every.c.local_date, func.sum(every.c.n)).group_by(every.c.local_date)
@@ -73,19 +73,26 @@ async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]
     return Counted([(day, int(count)) for day, count in rows if count])
 
 
+def _differs(equal: Mapping[str, Any]) -> ColumnElement[bool]:
+    """True for a stale day on which what is kept may not be the answer."""
+    return true() if "import_outcome" in equal else StaleDay.outcomes_only.is_(False)
+
+
 def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[date, int]]:
-    """The days that are not stale: from the daily totals where these know the answer, which is a row a day instead of sixty.
+    """The days on which what is kept is the answer: from the daily totals where these know the answer, which is a
+    row a day instead of sixty.
 
     Those of a frozen day count punches that the purge has taken, and none of them counts those that are gone from the server: these are
     few, and added.
     """
     equalities = _equalities(PunchCount, equal)
-    counted = _sum_by_day(PunchCount, PunchCount.total, days).where(*equalities)
+    differ = select(StaleDay.local_date).where(_differs(equal))
+    counted = _sum_by_day(PunchCount, PunchCount.total, days, differ).where(*equalities)
     known = _in_daily_totals(equal)
     if known is None:
         return [counted]
-    daily = _sum_by_day(DailyTotal, known.figure, days).where(known.rows, DailyTotal.local_date.not_in(_APART))
-    gone = _sum_by_day(PunchCount, PunchCount.gone, days).where(_SOME_GONE, *equalities)
+    daily = _sum_by_day(DailyTotal, known.figure, days, differ).where(known.rows, DailyTotal.local_date.not_in(_APART))
+    gone = _sum_by_day(PunchCount, PunchCount.gone, days, differ).where(_SOME_GONE, *equalities)
     return [daily, gone.where(PunchCount.local_date.not_in(_APART)), counted.where(PunchCount.local_date.in_(_APART))]
 
 
@@ -112,10 +119,10 @@ def _in_daily_totals(equal: Mapping[str, Any]) -> _KeptTotals | None:
 
 
 def _sum_by_day(
-    table: type[PunchCount | DailyTotal], figure: SQLColumnExpression[Any], days: Days
+    table: type[PunchCount | DailyTotal], figure: SQLColumnExpression[Any], days: Days, but: Select[date]
 ) -> Select[date, int]:
     day = table.local_date
-    return select(day, func.sum(figure).label("n")).where(_within(day, days), day.not_in(_STALE)).group_by(day)
+    return select(day, func.sum(figure).label("n")).where(_within(day, days), day.not_in(but)).group_by(day)
 
 
 async def recount(db: AsyncSession, days: Sequence[date]) -> None:

@@ -22,5 +22,5 @@ async def forget_record(db: AsyncSession, which: ColumnElement[bool]) -> list[st
         .returning(Punch.emp_code, Punch.local_date)
     )  # fmt: skip
     rows = (await db.execute(forgotten)).all()
-    await daily_totals.mark_stale(db, {row.local_date for row in rows})
+    await daily_totals.mark_outcomes(db, {row.local_date for row in rows})
     return [row.emp_code for row in rows]

@@ -1,7 +1,7 @@
 """At what hours of the week people punch, and how late the server had it: counted by day, so that a chart of a year reads no punches.
 
 Exact at any moment: days that changed since the last rollup, and those that were never counted, are counted from the punches in the
-same statement.
+same statement. Days of which only outcomes changed keep their hours, also in the rollup.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _READ = text(
     SELECT bucket, local_date >= :first AS shown, sum(total)::bigint AS punches FROM (
         WITH fresh AS MATERIALIZED (
             SELECT day FROM unnest(CAST(:days AS date[])) AS day
-            WHERE day IN (SELECT local_date FROM clock_stale_days)
+            WHERE day IN (SELECT local_date FROM clock_stale_days WHERE NOT outcomes_only)
                 OR NOT EXISTS (SELECT FROM clock_hour_counts WHERE local_date = day)
         )
         SELECT local_date, bucket, total FROM clock_hour_counts

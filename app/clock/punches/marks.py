@@ -16,7 +16,7 @@ from app.clock.outcomes import Outcome
 from app.clock.pairing.inputs import FOLDS
 from app.clock.pairing.shifts import REACH
 from app.clock.punches import rejudging, settled
-from app.clock.punches.daily_totals import mark_stale
+from app.clock.punches.daily_totals import mark_outcomes
 from app.db.among import among
 from app.db.rows import affected
 from app.host.events import DaysChanged, Event, RecordsChanged
@@ -133,7 +133,7 @@ async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
     await noting.note(db, OUTCOME_CHANGED, [row.id for row in rows])
     left = among(Punch.edited_record_id, record_ids)
     await db.execute(update(Punch).where(left, Punch.retry | Punch.lifted).values(retry=False, lifted=False))
-    await mark_stale(db, days)
+    await mark_outcomes(db, days)
     if days:
         await ask_for_import(db)
 

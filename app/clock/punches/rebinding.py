@@ -171,5 +171,5 @@ async def _note(db: AsyncSession, codes: Sequence[ChangedCode]) -> None:
 
 async def _carry_out(db: AsyncSession, statement: TextClause, values: Mapping[str, object]) -> bool:
     rows = (await db.execute(statement, {**values, "unpaired": sorted(UNPAIRED), "folds": sorted(FOLDS)})).all()
-    await daily_totals.mark_stale(db, [day for day, is_new in rows if is_new])
+    await daily_totals.mark_outcomes(db, [day for day, is_new in rows if is_new])
     return bool(rows)

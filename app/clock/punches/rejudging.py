@@ -19,7 +19,7 @@ from sqlalchemy.orm import aliased
 from app.clock.models import OwnerChange, OwnerChangeCode, Punch, Rejudging, ZoneChange
 from app.db.among import among
 
-SLICE = 50_000
+SLICE = 20_000
 _OPEN = Rejudging.finished_at.is_(None)
 # As the index clock_transactions_unsettled has it.
 JUDGED_BEFORE = and_(Punch.host_attendance_id.is_(None), Punch.import_outcome.is_not(None))

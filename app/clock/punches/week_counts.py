@@ -2,7 +2,7 @@
 
 Otherwise a name that fits five hundred people would count a hundred thousand punches for every page, and the name of one person
 the punches of all years. Exact at any moment: weeks with a stale day, and those that a range cuts, are counted from the punches
-in the same statement.
+in the same statement. A day of which only outcomes changed is not meant: it has the same punches of the same people.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _FRESH = _OF_PEOPLE.format(day="t.local_date + 0", first="open.first", last="ope
 _BY_WEEK = text(
     f"""
     WITH touched (week) AS (
-        SELECT DISTINCT date_trunc('week', local_date)::date FROM clock_stale_days
+        SELECT DISTINCT date_trunc('week', local_date)::date FROM clock_stale_days WHERE NOT outcomes_only
         UNION SELECT unnest(CAST(:cut AS date[]))
     ), open AS MATERIALIZED (
         SELECT week, greatest(week, CAST(:first AS date)) AS first, least(week + 6, CAST(:last AS date)) AS last

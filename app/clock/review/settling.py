@@ -13,7 +13,7 @@ from app.clock.models import Punch
 from app.clock.outcomes import SETTLEABLE as SETTLEABLE_OUTCOMES
 from app.clock.outcomes import Outcome
 from app.clock.punches import settled
-from app.clock.punches.daily_totals import mark_stale
+from app.clock.punches.daily_totals import mark_outcomes
 from app.clock.review.decisions import Resolved, audit_marked, change_punches
 from app.errors import Invalid
 from app.problems import looking
@@ -71,7 +71,7 @@ async def _mark(
 ) -> Resolved:
     found = await change_punches(db, update(Punch).where(which).values(**values, updated_at=func.now()))
     if found.ids:
-        await mark_stale(db, found.days)
+        await mark_outcomes(db, found.days)
         await looking.look_soon(db)
         is_settled, note = values["settled_by"] is not None, values["settled_note"]
         told = {"settled": is_settled, "outcomes": found.outcomes, **({"note": note} if note else {})}

@@ -114,6 +114,8 @@ async def test_only_news_make_a_day_stale_and_a_punch_updated(database: Database
             .where(Punch.local_date == date(2026, 3, 2))
             .values(import_outcome="not_bound", updated_at=when("09:00"))
         )
+    async with database.transaction() as db:
+        await db.execute(text("DELETE FROM clock_stale_days"))
     result = await import_due.import_due(partial(database.transaction, "main"), now=FAR)
     assert (result.judged, result.outcomes) == (2, {"not_bound": 1})
     async with database.transaction() as db:

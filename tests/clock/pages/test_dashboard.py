@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import any_, func, select, true, update
+from sqlalchemy import any_, delete, func, select, true, update
 
 from app.accounts import accounts, roles
 from app.accounts.audit import COMMAND_LINE, SYSTEM
@@ -188,7 +188,7 @@ async def test_punches_of_ignored_codes_need_no_person(parts: Parts, database: D
     async with database.transaction() as db:
         await mirror_person(db, "1")
         await mirror_person(db, "2", state="ignored")
-        await db.execute(StaleDay.__table__.insert(), [{"local_date": TODAY}])
+        await db.execute(delete(StaleDay).where(StaleDay.local_date != TODAY))
         await daily_totals.count_days(db, [long_ago])
         found = await dashboard.punches(db, TODAY)
     assert (found.needs_person, found.total, found.ignored) == ([(Outcome.NOT_BOUND, 3)], 9, 6)
@@ -209,7 +209,7 @@ async def test_what_needs_a_person_is_counted_as_the_list_counts_it_biggest_firs
     await tap(database, "5", TODAY, "imported", 9)
     since = TODAY - timedelta(days=29)
     async with database.transaction() as db:
-        await db.execute(StaleDay.__table__.insert(), [{"local_date": TODAY}])
+        await db.execute(delete(StaleDay).where(StaleDay.local_date != TODAY))
         await daily_totals.count_days(db, [since, TODAY - timedelta(days=30), TODAY + timedelta(days=400)])
         found = await dashboard.punches(db, TODAY)
         for outcome, number in found.needs_person:
@@ -328,6 +328,7 @@ async def test_it_reads_little_however_many_punches_there_are(parts: Parts, data
     await tap(database, "1", TODAY - timedelta(days=1), "imported", 20)
     async with database.transaction() as db:
         await day_counts.recount(db, [TODAY - timedelta(days=1)])
+        await db.execute(delete(StaleDay))
         await db.execute(update(Punch).values(import_outcome="not_bound"))
         assert (await dashboard.punches(db, TODAY)).needs_person == []
 

@@ -51,7 +51,7 @@ async def test_whatever_becomes_of_a_punch_it_is_counted_right(database: Databas
     await place.open()
     for line in way.split("; "):
         place.done.append(line)
-        await place.counts_waiting(line)
+        await place.counts_right(line)
 
 
 def some_lines(chance: random.Random) -> Iterator[str]:
@@ -85,7 +85,7 @@ async def test_random_histories_are_counted_right(database: Database, seed: int)
     for line in some_lines(random.Random(seed)):
         place.done.append(line)
         try:
-            await place.counts_waiting(line)
+            await place.counts_right(line)
         except Exception as refused:
             if isinstance(refused, AssertionError):
                 raise

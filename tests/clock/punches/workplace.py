@@ -74,12 +74,12 @@ class Workplace:
     async def does(self, line: str) -> None:
         """Carries a line out, and looks whether a mark is missing, or a count is wrong."""
         self.done.append(line)
-        await self.counts_waiting(line)
+        await self.counts_right(line)
         if line.partition(" ")[0] not in FOLLOWED_BY_AN_IMPORT:
             await missing_marks.refuse_unasked(self.database, self.now, self.done)
         await missing_marks.refuse(self.database, CODES, self.now, self.done)
 
-    async def counts_waiting(self, line: str) -> None:
+    async def counts_right(self, line: str) -> None:
         """Carries a line out on counts that are up to date."""
         async with self.database.transaction() as db:
             await kept_counts.refuse(db, self.done)
