@@ -6,7 +6,8 @@ from app import dates
 from app.dates import PageZone
 from app.wording.speech import spoken
 
-# From how many seconds on a distance is shown in a unit, and how many seconds the unit has.
+# From how many seconds on a distance is shown in a unit, and how many seconds the unit has. Languages other than
+# English: app/wording/speech.py.
 UNITS = (172_800, 86_400, "d"), (7_200, 3_600, "h"), (60, 60, "min")
 
 

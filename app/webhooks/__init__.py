@@ -3,5 +3,5 @@ sends those to the endpoints that want them, as Standard Webhooks describes. The
 
 noting.py notes a change, gathering.py makes events, sending.py sends them, settling.py writes what follows. calling.py
 makes one call, and says what its answer means. retry_pauses.py has the rules: when to try again, and when an endpoint
-is switched off.
+is switched off. addresses.py checks the address of an endpoint, and says how much of it is shown.
 """

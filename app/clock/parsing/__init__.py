@@ -1,5 +1,8 @@
 """Raw rows of the server to typed ones, strictly: a row is read whole or set aside with its reason. Pure;
-never raises."""
+never raises.
+
+times.py decides which instant a local time is, also in the hour that comes twice.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
