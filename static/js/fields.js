@@ -92,8 +92,13 @@ document.addEventListener("cancel", (event) => keep(event, event.target), true);
 document.addEventListener("click", (event) => {
   if (event.target.closest("dialog[open] [data-close], dialog[open] .overlay-close button")) keep(event, event.target.closest("dialog"));
 }, true);
-function keep(event, box) {
-  const open = [...dirty].filter((form) => form.isConnected && box.contains(form));
+// An answer that replaces a part of an open box takes the unsaved forms in it along, except the one that is sent.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { elt, target } = event.detail;
+  if (target.closest?.("dialog[open]")) keep(event, target, elt.matches("a") ? null : guarded(elt));
+}, true);
+function keep(event, part, sent = null) {
+  const open = [...dirty].filter((form) => form !== sent && form.isConnected && part.contains(form));
   if (!open.length) return;
   if (confirm("Leave without saving what you changed?")) return open.forEach((form) => dirty.delete(form));
   event.preventDefault();

@@ -44,12 +44,12 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// A press outside the box closes it; one that began inside (selecting text) does not.
+// A press outside the box closes it as Escape does; one that began inside (selecting text) does not.
 document.addEventListener("pointerdown", (event) => {
   if (!(event.target instanceof HTMLDialogElement) || !event.target.open) return;
   const box = event.target.getBoundingClientRect();
   const inside = event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
-  if (!inside) event.target.close();
+  if (!inside && event.target.dispatchEvent(new Event("cancel", { cancelable: true }))) event.target.close();
 });
 
 document.body.addEventListener("htmx:beforeRequest", (event) => {

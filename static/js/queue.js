@@ -47,7 +47,8 @@ function mark() {
 const has = (by) => place !== null && place.urls[place.at + by] !== undefined;
 
 function step(by) {
-  if (!has(by)) return;
+  // As Escape does, it asks first where something is not saved.
+  if (!has(by) || !drawer.dispatchEvent(new Event("cancel", { cancelable: true }))) return;
   place.at += by;
   place.moved = true;
   leadsOn = false;

@@ -1,0 +1,134 @@
+"""What a person typed in a drawer is never lost without a question, whichever way they leave it."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Dialog, Page, expect
+
+from tests.browser.conftest import SignedIn
+from tests.browser.test_queue import WAITING, codes, queue
+
+__all__ = ["queue"]
+NOTE = "Your note, which no sync changes"
+TYPED = "Ask the foreman about this card"
+QUESTION = "Leave without saving what you changed?"
+BESIDE_THE_DRAWER = (5, 400)
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def bob(page_of: SignedIn) -> Page:
+    return page_of("bob")
+
+
+def answer(page: Page, *, leaves: bool) -> list[str]:
+    """Answers each question like this. Returns the questions, also those that come later."""
+    asked: list[str] = []
+
+    def decide(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        if leaves:
+            dialog.accept()
+        else:
+            dialog.dismiss()
+
+    page.on("dialog", decide)
+    return asked
+
+
+def type_a_note(page: Page, text: str = TYPED) -> None:
+    page.goto(WAITING)
+    page.locator("tbody a[data-drawer]").first.click()
+    page.locator("#drawer-box").get_by_label(NOTE).fill(text)
+
+
+def press_beside(page: Page) -> None:
+    page.mouse.click(*BESIDE_THE_DRAWER)
+
+
+def press_escape(page: Page) -> None:
+    page.keyboard.press("Escape")
+
+
+def press(name: str) -> Callable[[Page], None]:
+    return lambda page: page.locator("#drawer-box").get_by_role("button", name=name, exact=True).click()
+
+
+WAYS = {
+    "beside the drawer": press_beside,
+    "Escape": press_escape,
+    "Close": press("Close"),
+    "Next row": press("Next row"),
+    "Match again": press("Match again"),
+}
+
+
+@pytest.mark.parametrize("leave", WAYS.values(), ids=WAYS)
+def test_who_stays_keeps_the_note(bob: Page, leave: Callable[[Page], None]) -> None:
+    asked = answer(bob, leaves=False)
+    type_a_note(bob)
+    leave(bob)
+    expect(bob.locator("#drawer-box").get_by_label(NOTE)).to_have_value(TYPED)
+    assert asked == [QUESTION]
+    assert not bob.locator("#drawer-box.is-loading").count()
+
+
+@pytest.mark.parametrize("leave", [press_beside, press_escape], ids=["beside the drawer", "Escape"])
+def test_who_leaves_closes_the_drawer(bob: Page, leave: Callable[[Page], None]) -> None:
+    asked = answer(bob, leaves=True)
+    type_a_note(bob)
+    leave(bob)
+    expect(bob.locator("#drawer-box")).to_be_hidden()
+    assert asked == [QUESTION]
+
+
+def test_next_row_leads_on_from_the_row_where_one_stayed(bob: Page) -> None:
+    asked = answer(bob, leaves=False)
+    type_a_note(bob)
+    rows = codes(bob)
+    press("Next row")(bob)
+    press("Save the remarks")(bob)
+    expect(bob.locator("#drawer-box")).to_contain_text("The remarks were saved.")
+    for code in rows[1:3]:
+        press("Next row")(bob)
+        expect(bob.locator("#drawer .drawer-head p")).to_have_text(f"Code {code}")
+    assert asked == [QUESTION]
+
+
+def test_the_next_row_is_opened_when_one_leaves(bob: Page) -> None:
+    asked = answer(bob, leaves=True)
+    type_a_note(bob)
+    press("Next row")(bob)
+    expect(bob.locator("#drawer .drawer-head p")).to_have_text(f"Code {codes(bob)[1]}")
+    assert asked == [QUESTION]
+
+
+def test_an_act_is_done_when_one_leaves_the_note(bob: Page) -> None:
+    asked = answer(bob, leaves=True)
+    type_a_note(bob, "To be given up")
+    press("Match again")(bob)
+    expect(bob.locator("#drawer-box").get_by_label(NOTE)).not_to_have_value("To be given up")
+    assert asked == [QUESTION]
+
+
+def test_looking_for_an_employee_asks_nothing(bob: Page) -> None:
+    """The answer goes into a part of the drawer that holds no note."""
+    asked = answer(bob, leaves=False)
+    type_a_note(bob)
+    drawer = bob.locator("#drawer-box")
+    drawer.get_by_role("combobox", name="Host employee").fill("a")
+    expect(drawer.get_by_role("option").first).to_be_visible()
+    assert asked == []
+
+
+def test_a_press_beside_a_form_asks_first(bob: Page) -> None:
+    asked = answer(bob, leaves=False)
+    bob.goto("/people")
+    bob.locator("tbody a[data-drawer]").first.click()
+    drawer = bob.locator("#drawer-box")
+    drawer.get_by_role("link", name="Edit").click()
+    drawer.get_by_label("Position").fill("Foreman of the night shift")
+    press_beside(bob)
+    expect(drawer.get_by_label("Position")).to_have_value("Foreman of the night shift")
+    assert asked == [QUESTION]
