@@ -34,6 +34,8 @@ _SHOWN = ("base_url", "username", "company", "profile", "timezone", "overrides")
 # The fields by which the server is called. A change of them ends the session,
 # and the connection no longer counts as working.
 _SIGNS_IN = ("base_url", "username", "company", "profile", "overrides")
+# What a test says something of.
+_TESTED = (*_SIGNS_IN, "timezone", "password")
 
 
 # Findings about the server at the old address say nothing about the new one.
@@ -75,7 +77,8 @@ async def save(
 
 
 async def test(parts: Parts, workspace: str, actor: audit.Actor, log: Log) -> AsyncIterator[TestStep]:
-    """Tests the saved connection step by step, and stores the result. Raises NotFound, Conflict when locked."""
+    """Tests the saved connection step by step, and stores the result. Raises NotFound, and Conflict when locked, or when another
+    connection was saved meanwhile."""
     async with parts.database.transaction(workspace) as db:
         found = await required(db)
         if found.status == "locked":
@@ -86,6 +89,7 @@ async def test(parts: Parts, workspace: str, actor: audit.Actor, log: Log) -> As
         failed = failed or (None if step.ok else step)
         yield step
     async with parts.database.transaction(workspace) as db:
+        await _refuse_if_changed(db, found)
         if failed is None:
             await mark_working(db, utc_now())
         else:
@@ -93,6 +97,13 @@ async def test(parts: Parts, workspace: str, actor: audit.Actor, log: Log) -> As
         outcome = {"ok": failed is None, "code": failed.code if failed else None}
         await audit.record(db, actor, "clock.connection.test", "clock_connection", 1, after=outcome)
         await looking.look_soon(db)
+
+
+async def _refuse_if_changed(db: AsyncSession, tested: Connection) -> None:
+    """Otherwise a new address would count as tested. The row stays locked until the result is written."""
+    saved = await db.scalar(select(Connection).with_for_update())
+    if saved is None or any(getattr(saved, name) != getattr(tested, name) for name in _TESTED):
+        raise Conflict("The connection was changed during the test. Test it again.")
 
 
 def open_remote(
@@ -205,11 +216,13 @@ async def _change(
         await lease.break_off(db)
     if needs_sign_in:
         values["tokens"] = None
-    if old.base_url != values["base_url"]:
+    same_address = old.base_url == values["base_url"]
+    if not same_address:
         values |= _NOTHING_SAID
     if form.password is not None:
         locked = old.status == "locked"
-        values |= {"credential_failures": LOCK_AFTER - 1 if locked else 0, "locked_until": None}
+        # Another server refused nothing yet.
+        values |= {"credential_failures": LOCK_AFTER - 1 if locked and same_address else 0, "locked_until": None}
         values["status"] = "unverified" if locked else values["status"]
     if profile != values["profile"]:
         # The other kind of server numbers its rows differently: the same punch comes back under another id.

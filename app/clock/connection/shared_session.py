@@ -153,10 +153,12 @@ class SharedSession:
             raise ClockError(TcCode.LOCKED, locked_sentence(found.locked_until, found.timezone))
 
     async def sign_in_rejected(self) -> None:
-        """One more refusal; the fifth in a row locks."""
+        """One more refusal; the fifth in a row locks. An account that is no longer the saved one counts for nothing."""
         until = self._now() + LOCKED_FOR
         async with self._database.transaction(self._workspace) as db:
             await forget(db, self._accounts)
+            if not await self._is_saved(db):
+                return
             failures = await db.scalar(
                 update(Connection)
                 .values(credential_failures=Connection.credential_failures + 1, tokens=None)
@@ -165,6 +167,18 @@ class SharedSession:
             if failures is not None and failures >= LOCK_AFTER:
                 await db.execute(update(Connection).values(status="locked", locked_until=until, updated_at=func.now()))
                 await looking.look_soon(db)
+
+    async def _is_saved(self, db: AsyncSession) -> bool:
+        """The row stays locked until the refusal is counted."""
+        saved = await db.scalar(select(Connection).with_for_update())
+        if saved is None:
+            return False
+        try:
+            password = self._keys.open(saved.password, password_place(self._workspace))
+        except SecretError:
+            return False
+        account = Credentials(saved.username, password, saved.company)
+        return accounts_of(self._keys, saved.base_url, account) == self._accounts
 
     async def _held(self, db: AsyncSession) -> ClockSignIn | None:
         """The row under the first key comes before rows under earlier ones."""

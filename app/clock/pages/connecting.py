@@ -147,12 +147,14 @@ async def run_test(ctx: Context) -> list[TestStep]:
 
 
 async def _test(ctx: Context) -> AsyncIterator[TestStep]:
-    log = logging_to(ctx.parts.database, ctx.workspace)
+    """A refusal stands at the step where the test had come to."""
+    log, at = logging_to(ctx.parts.database, ctx.workspace), "resolve"
     try:
         async for step in connection.test(ctx.parts, ctx.workspace, ctx.actor, log):
+            at = step.name
             yield step
     except Refusal as refusal:
-        yield TestStep("resolve", ok=False, duration_ms=0, sentence=refusal.message)
+        yield TestStep(at, ok=False, duration_ms=0, sentence=refusal.message)
 
 
 def drawn(steps: Sequence[TestStep], *, running: bool) -> dict[str, Any]:

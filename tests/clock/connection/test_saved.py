@@ -13,8 +13,9 @@ from app.clock import settings
 from app.clock.connection import lease
 from app.clock.connection import saved as connection
 from app.clock.connection.connection_form import ConnectionForm
-from app.clock.connection.shared_session import SharedSession, password_place
+from app.clock.connection.shared_session import LOCK_AFTER, SharedSession, password_place
 from app.clock.mirror import cursors, rezoning
+from app.clock.models import Connection
 from app.clock.sync import run as sync
 from app.clock.sync import run_rows, when_due
 from app.db.session import Database
@@ -144,6 +145,41 @@ async def test_a_failed_test_ends_at_its_step_and_the_connection_fails(parts):
         assert (found.status, found.last_error_code, found.credential_failures) == ("failing", "TC-AUTH", 1)
 
 
+@pytest.mark.parametrize("faults", [[], ["signin_401"]], ids=["it works", "it fails"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"base_url": "http://127.0.0.1:9"},
+        {"username": "another"},
+        {"password": Secret("another")},
+        {"timezone": "Asia/Tokyo"},
+    ],
+    ids=["address", "account", "password", "zone"],
+)
+async def test_a_test_says_nothing_of_what_was_saved_while_it_ran(parts, change, faults):
+    async with site(parts, faults=faults) as here:
+        async with parts.database.transaction() as db:
+            await db.execute(update(Connection).values(awaits_test=True))
+        steps = connection.test(parts, "main", COMMAND_LINE, nowhere)
+        await anext(steps)
+        async with parts.database.transaction() as db:
+            now = await connection.required(db)
+            await connection.save(db, parts.keys, COMMAND_LINE, kept(now, **change), test_comes_first=True)
+        with pytest.raises(Conflict, match=r"was changed during the test\. Test it again"):
+            [step async for step in steps]
+        found = await here.connection()
+        assert (found.status, found.tested_at, found.last_success_at, found.last_error_at) == (
+            "unverified", None, None, None,
+        )  # fmt: skip
+        assert found.awaits_test
+
+
+def kept(found, **changes):
+    """The form as it stands, with the password typed again."""
+    names = ("base_url", "username", "company", "profile", "timezone", "overrides")
+    return ConnectionForm(**{**{name: getattr(found, name) for name in names}, "password": Secret(PASSWORD), **changes})
+
+
 async def test_a_paused_connection_starts_nothing_until_it_is_resumed(parts):
     async with site(parts) as here:
         await here.sync(resources=["areas"])
@@ -207,6 +243,21 @@ async def test_a_locked_connection_is_not_even_tested(parts):
         with pytest.raises(Conflict, match="locked"):
             async for _ in connection.test(parts, "main", COMMAND_LINE, nowhere):
                 pass
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [({"base_url": "https://other.example.com"}, 0), ({"password": Secret("another")}, LOCK_AFTER - 1)],
+    ids=["another address", "the same address"],
+)
+async def test_another_address_does_not_inherit_the_lock_of_the_old_one(parts, change, left):
+    async with parts.database.transaction() as db:
+        await connection.save(db, parts.keys, COMMAND_LINE, form())
+        until = datetime.now(UTC) + timedelta(minutes=15)
+        locked = {"status": "locked", "credential_failures": LOCK_AFTER, "locked_until": until}
+        await db.execute(update(Connection).values(locked))
+        saved = await connection.save(db, parts.keys, COMMAND_LINE, form(**change))
+    assert (saved.status, saved.credential_failures, saved.locked_until) == ("unverified", left, None)
 
 
 async def test_a_change_of_zone_moves_the_instants_of_a_server_in_the_building(parts):
