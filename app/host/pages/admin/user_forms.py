@@ -86,6 +86,7 @@ async def save(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Respons
 @get("/admin/users/{user_id:int}/link", guards=[MAY])
 async def ask_for_link(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Response[Any]:
     user = await accounts.find(ctx.db, user_id)
+    accounts.refuse_oneself(ctx.actor, user_id)
     return await ask_first(
         ctx,
         question=f"Make a link for {user.name}?",

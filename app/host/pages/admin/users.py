@@ -133,6 +133,7 @@ class UserAct:
     past: str
     idle: str
     danger: bool = False
+    takes_password: bool = False  # of oneself: in Account
 
 
 async def _deactivate(ctx: Context, user_id: int) -> bool:
@@ -197,6 +198,7 @@ ACTS = {
         "The second factor of {name} is off.",
         "{name} has no second factor.",
         danger=True,
+        takes_password=True,
     ),
     "sign-out": UserAct(
         _sign_out,
@@ -213,6 +215,8 @@ ACTS = {
 async def ask(ctx: NamedDependency[Context], user_id: FromPath[int], action: FromPath[str]) -> Response[Any]:
     user = await accounts.find(ctx.db, user_id)
     act = _act(action)
+    if act.takes_password:
+        accounts.refuse_oneself(ctx.actor, user_id)
     return await ask_first(
         ctx,
         question=act.question.format(name=user.name),

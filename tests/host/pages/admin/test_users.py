@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from app.accounts import accounts, roles, user_types
 from app.accounts.accounts import NewUser
 from app.accounts.audit import COMMAND_LINE, Actor
-from app.accounts.models import ApiToken, Role, User, UserRole
+from app.accounts.models import ApiToken, OneTimeLink, Role, User, UserRole
 from app.db.session import Database
 from app.errors import Conflict, Forbidden, Invalid, NotFound
 from app.parts import Parts
@@ -281,6 +281,23 @@ async def test_another_workspaces_account_is_as_good_as_none(
             assert (await browser.submit(f"/admin/users/{foreign}{path}", NEW)).status_code == 404
     assert (await user_of(database, "bob")).active
     assert await roles_of(database, "eve") == ["Administrator"]
+
+
+@pytest.mark.parametrize("act", ["second-factor", "link"])
+async def test_an_open_browser_of_an_administrator_takes_no_way_around_their_password(
+    alice: Browser, database: Database, parts: Parts, act: str
+) -> None:
+    await give_second_factor(parts, "alice")
+    url = f"/admin/users/{await user_id_of(database, 'alice')}"
+    for refused in (await alice.get(f"{url}/{act}"), await alice.submit(f"{url}/{act}")):
+        assert refused.status_code == 409
+        assert "Do this in Account" in refused.text
+    assert (await user_of(database, "alice")).totp_secret is not None
+    async with database.shared_transaction() as db:
+        assert await db.scalar(select(func.count()).select_from(OneTimeLink)) == 0
+    shown = (await alice.get(url)).text
+    assert f"{url}/{act}" not in shown
+    assert 'href="/account"' in shown
 
 
 async def test_no_person_deactivates_themselves(alice: Browser, database: Database) -> None:
