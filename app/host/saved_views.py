@@ -49,7 +49,7 @@ async def editable(db: AsyncSession, name: str, user_id: int, view_id: int, *, m
 
 async def save(db: AsyncSession, actor: Actor, rights: ListRights, name: str, address: str, *, shared: bool) -> str:
     """Keeps what the address of the list asks; a view of the same name by the same person becomes this one. Returns the
-    name. Raises Invalid."""
+    name. Raises Invalid, also when a private view would replace a shared one: others use that."""
     name, query = _name(name), _query(rights, address)
     mine = SavedView.user_id == actor.id, SavedView.list == rights.name
     others = select(func.count()).where(*mine, func.lower(SavedView.name) != func.lower(name))
@@ -59,7 +59,11 @@ async def save(db: AsyncSession, actor: Actor, rights: ListRights, name: str, ad
     kept = insert(SavedView).values(row)
     again = {column: kept.excluded[column] for column in ("name", "query", "shared")}
     key: list[Any] = ["list", "user_id", text("lower(name)")]
-    view_id = await db.scalar(kept.on_conflict_do_update(index_elements=key, set_=again).returning(SavedView.id))
+    allowed = or_(kept.excluded.shared, ~SavedView.shared)
+    statement = kept.on_conflict_do_update(index_elements=key, set_=again, where=allowed)
+    view_id = await db.scalar(statement.returning(SavedView.id))
+    if view_id is None:
+        raise Invalid.at("name", f"You share the view “{name}”. Choose another name, or share this one too.")
     after = {"list": rights.label, "name": name, "query": query, "shared": shared}
     await audit.record(db, actor, "view.save", "saved_view", view_id, after=after)
     return name
@@ -110,9 +114,9 @@ def _query(rights: ListRights, address: str) -> str:
 
 
 def _parted(address: str) -> tuple[str, str]:
-    """Path and query; empty when the address names a host, or can't be read."""
+    """Path and query; empty when the address names a scheme or a host, or can't be read."""
     try:
         parts = urlsplit(address)
     except ValueError:
         return "", ""
-    return ("", "") if parts.netloc else (parts.path, parts.query)
+    return ("", "") if parts.scheme or parts.netloc else (parts.path, parts.query)

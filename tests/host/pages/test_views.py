@@ -173,6 +173,22 @@ async def test_a_link_that_says_all_leads_past_a_default_view(alice: Browser, pa
     assert url.endswith("?view=all")
 
 
+async def test_a_private_view_takes_no_shared_one_from_those_who_use_it(
+    bob: Browser, vera: Browser, database: Database
+) -> None:
+    await saved(bob, "Late", shared="1")
+    await vera.submit(f"{LIST}/{await view_id(database, 'Late')}/default", {"on": "1"})
+    refused = await bob.submit(LIST, {"name": "late", "at": "/attendance?q=A+private+search"})
+    assert refused.status_code == 422
+    assert "You share the view “late”. Choose another name, or share this one too." in refused.text
+    assert await leads_to(vera, "/attendance") == "/attendance?period=last-week&status=pending"
+    # With the box ticked it is replaced for all.
+    assert await saved(bob, "Late", "/attendance?sort=-day", shared="1") == 303
+    assert await leads_to(vera, "/attendance") == "/attendance?sort=-day"
+    # Names are each person's own.
+    assert await saved(vera, "Late") == 303
+
+
 async def test_a_default_view_that_is_gone_or_private_again_changes_nothing(
     bob: Browser, vera: Browser, database: Database
 ) -> None:
@@ -180,7 +196,8 @@ async def test_a_default_view_that_is_gone_or_private_again_changes_nothing(
     number = await view_id(database, "Last week")
     for browser in (bob, vera):
         await browser.submit(f"{LIST}/{number}/default", {"on": "1"})
-    await saved(bob, "Last week")
+    async with database.transaction() as db:
+        await db.execute(update(SavedView).values(shared=False))
     assert await leads_to(vera, "/attendance") == "/attendance"
     assert await leads_to(bob, "/attendance") != "/attendance"
     await bob.submit(f"{LIST}/{number}/remove")
@@ -208,6 +225,8 @@ async def test_only_who_may_see_a_list_is_led_to_its_view(alice: Browser, databa
         ("Other", "/people?q=ada", "does not belong to the list"),
         ("Odd", "http://[no address", "does not belong to the list"),
         ("Away", "//evil.example/attendance?q=a", "does not belong to the list"),
+        ("Run", "javascript:/attendance?q=a", "does not belong to the list"),
+        ("Mail", "mailto:/attendance?q=a", "does not belong to the list"),
         ("Long", "/attendance?q=" + "x" * 2001, "does not belong to the list"),
     ],
 )
