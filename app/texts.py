@@ -12,7 +12,7 @@ EMAIL = re.compile(r"""[^@\s,;:<>()\[\]"\\]+@[^@\s,;:<>()\[\]"\\]+\.[^@\s,;:<>()
 # A database stores no NUL and no half of a surrogate pair, and a page shows none of the others.
 # The strict one is of a single line.
 _UNKEEPABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_UNKEEPABLE_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_UNKEEPABLE_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]+")
 # Spreadsheets run cells that begin like this as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _GUARDED = tuple(f"'{one}" for one in _FORMULA)
@@ -35,6 +35,11 @@ def is_keepable(text: str) -> bool:
 def is_keepable_line(text: str) -> bool:
     """As `is_keepable`, and without line breaks and tabs."""
     return _UNKEEPABLE_IN_A_LINE.search(text) is None
+
+
+def in_a_line(text: str) -> str:
+    """With a blank for line breaks, tabs and what can't be kept. For text from elsewhere, which nobody can correct here."""
+    return _UNKEEPABLE_IN_A_LINE.sub(" ", text)
 
 
 def whole(text: str, digits: int) -> int | None:

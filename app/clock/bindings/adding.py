@@ -24,7 +24,7 @@ from app.db.among import among
 from app.host import events
 from app.host.people import people
 from app.host.people.people import LONGEST, EmployeeDetails
-from app.texts import EMAIL
+from app.texts import EMAIL, in_a_line, is_keepable_line, trimmed
 
 NAMED = 20
 
@@ -49,7 +49,7 @@ class Adding:
         reasons = (
             (self.known, "an employee has this ID number already, perhaps one who is inactive or deleted"),
             (self.twins, "several of the chosen codes are the same ID number"),
-            (self.unfit, "the code is too long for an ID number"),
+            (self.unfit, "the code can't be an ID number: it is too long, or is not one line of text"),
         )
         return [f"{count(len(codes), 'code stays as it is', 'codes stay as they are')} ({some(codes, NAMED)}): {why}."
                 for codes, why in reasons if codes]  # fmt: skip
@@ -71,7 +71,8 @@ def sort_out(codes: Iterable[Code], numbers: Collection[str], *, ignore_leading_
 
 
 def _is_fit(code: Code) -> bool:
-    return len(code.emp_code) <= LONGEST["id_number"]
+    text = trimmed(code.emp_code)
+    return 0 < len(text) <= LONGEST["id_number"] and is_keepable_line(text)
 
 
 def _codes(groups: Iterable[Iterable[Code]]) -> tuple[str, ...]:
@@ -132,18 +133,19 @@ async def _on_clock(db: AsyncSession, codes: Collection[str]) -> Mapping[str, An
 
 
 def _details(code: Code, row: Any) -> EmployeeDetails:
-    """As the clock has it, cut to what an employee can hold. A person without a name gets the code as name. A value
-    that is not an e-mail address is left out."""
+    """As the clock has it, in one line and cut to what an employee can hold. A person without a name gets the code as
+    name. A value that is not an e-mail address is left out."""
     _, name, email, department, position = row
-    address = (email or "").strip().lower()
-    return EmployeeDetails(
+    address = trimmed(in_a_line(email or "")).lower()
+    details = EmployeeDetails(
         id_number=code.emp_code,
         name=_cut(name, "name") or code.emp_code,
         email=address if EMAIL.fullmatch(address) and len(address) <= LONGEST["email"] else None,
         department=_cut(department, "department"),
         position=_cut(position, "position"),
     )
+    return people.cleaned(details)
 
 
 def _cut(text: str | None, field: str) -> str | None:
-    return (text or "").strip()[: LONGEST[field]].strip() or None
+    return trimmed(in_a_line(text or ""))[: LONGEST[field]].strip() or None

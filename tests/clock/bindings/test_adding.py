@@ -14,6 +14,7 @@ from app.clock.bindings.code_states import Code
 from app.clock.models import Binding, BindingChange, ClockEmployee, Department, Position, Setting
 from app.db.session import Database
 from app.host.models import Employee
+from app.host.people.people import LONGEST, EmployeeDetails, cleaned
 from tests.clock.mirrored import connect, employ, mirror_person, punch
 from tests.conftest import Browser
 
@@ -34,6 +35,7 @@ def code(text: str) -> Code:
         (["007", "07"], [], False, (["007", "07"], [], [], [])),
         (["007", "07"], ["7"], True, ([], ["007", "07"], [], [])),
         (["x" * 50, "y" * 51], [], False, (["x" * 50], [], [], ["y" * 51])),
+        (["1\t2", " "], [], False, ([], [], [], ["1\t2", " "])),
         ([], ["1"], False, ([], [], [], [])),
     ],
 )
@@ -87,6 +89,23 @@ async def test_a_person_of_the_clock_becomes_an_employee_and_is_bound(
         acts = await db.scalars(select(AuditEntry.act).order_by(AuditEntry.id))
         assert list(acts) == ["employee.add", "employee.add", "binding.add", "binding.add"]
         assert await db.scalar(select(BindingChange.why).limit(1)) == "Command line added the person as an employee."
+
+
+async def test_what_the_clock_says_is_kept_as_a_form_would_keep_it(database: Database) -> None:
+    """In one line, without control characters, and composed."""
+    async with database.transaction() as db:
+        await connect(db)
+        db.add_all([Department(code="D1", name="Line\r\ntwo"), Position(code="P1", name="\x07")])
+        said = {"full_name": " Zoe\u0308\n\tMarsh\x01 ", "email": "zoe\x02@example.org"}
+        await mirror_person(db, "700", state="not_found", department_code="D1", position_code="P1", **said)
+        await mirror_person(db, "701", state="not_found", full_name="\u0958" * LONGEST["name"])
+        await adding.add(db, COMMAND_LINE, await db.scalars(select(ClockEmployee.id)))
+    async with database.transaction() as db:
+        found = list(await db.scalars(select(Employee).order_by(Employee.id_number)))
+    kept = [EmployeeDetails.of(one) for one in found]
+    assert kept[0] == EmployeeDetails("700", "Zoë Marsh", None, "Line two", None)
+    assert len(kept[1].name) == LONGEST["name"]
+    assert [cleaned(one) for one in kept] == kept
 
 
 async def test_a_deleted_employee_keeps_the_number(database: Database, floor: dict[str, int]) -> None:
