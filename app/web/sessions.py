@@ -1,7 +1,7 @@
 """Browser sessions: only ids that we issued, kept as SHA-256. Sign-in makes a new id, and a change of rights ends the
 old one.
 
-Idle sessions end after 30 minutes, every session after 12 hours.
+Idle sessions end after IDLE, every session after ABSOLUTE.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from app.db.session import PLATFORM
 from app.problems.count_models import ProblemCount
 from app.problems.counting import TO_DO
 from app.web.context import Context, Person
-from app.wording.marked import marked
+from app.wording.marked import worded
 from app.wording.speech import ENGLISH_SPEECH, Speech
 
 IDLE = timedelta(minutes=30)
@@ -31,10 +31,14 @@ SEEN_EVERY = timedelta(minutes=1)
 # A page that shows a secret is asked for at once, but another tab may come first.
 ONCE_WAITS = timedelta(minutes=5)
 # What the sign-in page says to a browser whose session has ended.
-LEFT_IDLE = marked("You were signed out after 30 minutes without activity.")
-LASTED = marked("You were signed out after 12 hours. No sign-in lasts longer.")
-ENDED = marked(
-    "You are signed out. A sign-in ends after 12 hours, with a new password, or when another of your browsers ends it."
+_HOURS = ABSOLUTE // timedelta(hours=1)
+LEFT_IDLE = worded(
+    "You were signed out after {minutes} minutes without activity.", minutes=IDLE // timedelta(minutes=1)
+)
+LASTED = worded("You were signed out after {hours} hours. No sign-in lasts longer.", hours=_HOURS)
+ENDED = worded(
+    "You are signed out. A sign-in ends after {hours} hours, with a new password, or when another of your browsers ends it.",
+    hours=_HOURS,
 )
 
 # Tables, not models: every request runs this, and selecting a model's attributes costs half as much again.

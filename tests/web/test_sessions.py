@@ -1,5 +1,6 @@
 """A session that is over, and what the sign-in page says of it."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,11 +9,24 @@ from sqlalchemy import delete, update
 
 from app.accounts.models import Session
 from app.db.session import Database
-from app.web.sessions import ENDED, LASTED, LEFT_IDLE
+from app.languages import TAGS
+from app.web.sessions import ABSOLUTE, ENDED, IDLE, LASTED, LEFT_IDLE
+from app.wording.speech import speech_in
 from tests.conftest import Browser
 from tests.host.signing_in import change_user, submit_sign_in
 
 REASONS = (LEFT_IDLE, LASTED, ENDED)
+
+
+def numbers(text: str) -> list[int]:
+    return [int(one) for one in re.findall(r"\d+", text)]
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_each_language_says_the_limits_that_hold(tag: str) -> None:
+    speech = speech_in(tag)
+    assert numbers(speech(LEFT_IDLE)) == [IDLE // timedelta(minutes=1)]
+    assert numbers(speech(LASTED)) == numbers(speech(ENDED)) == [ABSOLUTE // timedelta(hours=1)]
 
 
 async def make(database: Database, **changed: Any) -> None:
@@ -35,7 +49,7 @@ async def told(browser: Browser) -> list[str]:
 async def test_the_sign_in_page_says_why_a_session_is_over(
     bob: Browser, database: Database, over: str, reason: str
 ) -> None:
-    await make(database, **({over: datetime.now(UTC) - timedelta(minutes=31)} if over else {}))
+    await make(database, **({over: datetime.now(UTC) - IDLE - timedelta(minutes=1)} if over else {}))
     assert await told(bob) == [reason]
 
 
