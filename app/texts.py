@@ -38,7 +38,7 @@ def is_keepable_line(text: str) -> bool:
 
 
 def in_a_line(text: str) -> str:
-    """With a blank for line breaks, tabs and what can't be kept. For text from elsewhere, which nobody can correct here."""
+    """With a blank in place of line breaks, tabs and what can't be kept."""
     return _UNKEEPABLE_IN_A_LINE.sub(" ", text)
 
 
