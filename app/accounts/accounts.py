@@ -27,7 +27,6 @@ from app.texts import EMAIL
 
 LONGEST = 200
 NOT_ONESELF = "You can't deactivate yourself. Another administrator can."
-IN_ACCOUNT = "This is your own account. Do this in Account, where your password is asked for."
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,19 +211,13 @@ async def invite(db: AsyncSession, actor: Actor, user_id: int, *, reach: frozens
     """Makes the one-time secret of `/welcome/SECRET`, where the person chooses a password. Until then the old password
     works. Raises Conflict for oneself."""
     row = await find(db, user_id)
-    refuse_oneself(actor, user_id)
+    administrators.refuse_oneself(actor, user_id)
     await administrators.check_reach(db, reach, user_id)
     if not row.active:
         raise Conflict(f"{row.name} is deactivated. Activate the account first.")
     secret = await one_time_links.make_link(db, user_id)
     await audit.record(db, actor, "user.make_link", "user", user_id)
     return secret
-
-
-def refuse_oneself(actor: Actor, user_id: int) -> None:
-    """Otherwise who finds an administrator's browser open gets around their password. Raises Conflict."""
-    if user_id == actor.id:
-        raise Conflict(IN_ACCOUNT)
 
 
 async def set_password(
@@ -255,7 +248,7 @@ async def drop_second_factor(
     """Removes the second factor of a person who lost their authenticator, and their passkeys. Then the password alone
     signs in. True when there was a second factor. Raises Conflict for oneself."""
     await find(db, user_id)
-    refuse_oneself(actor, user_id)
+    administrators.refuse_oneself(actor, user_id)
     await administrators.check_reach(db, reach, user_id)
     if not await second_factor.forget(db, actor, user_id):
         return False

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Select, any_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
+from app.accounts.audit import Actor
 from app.accounts.models import Role, User, UserRole
 from app.accounts.permissions import label_of
 from app.db.among import among
@@ -117,3 +118,9 @@ async def permissions_of(db: AsyncSession, user_id: int) -> frozenset[str]:
         )
     ).all()
     return frozenset(one for permissions in several for one in permissions)
+
+
+def refuse_oneself(actor: Actor, user_id: int) -> None:
+    """Otherwise who finds an administrator's browser open gets around their password. Raises Conflict."""
+    if user_id == actor.id:
+        raise Conflict("This is your own account. Do this in Account, where your password is asked for.")

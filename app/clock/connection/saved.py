@@ -77,8 +77,8 @@ async def save(
 
 
 async def test(parts: Parts, workspace: str, actor: audit.Actor, log: Log) -> AsyncIterator[TestStep]:
-    """Tests the saved connection step by step, and stores the result. Raises NotFound, and Conflict when locked, or when another
-    connection was saved meanwhile."""
+    """Tests the saved connection step by step, and stores the result. Raises NotFound, and Conflict when locked, or
+    when another connection was saved meanwhile."""
     async with parts.database.transaction(workspace) as db:
         found = await required(db)
         if found.status == "locked":

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from litestar.response import Redirect
 
-from app.accounts import accounts, user_types
+from app.accounts import accounts, administrators, user_types
 from app.accounts.models import User
 from app.accounts.one_time_links import LINK_LIFE
 from app.db.locks import hold, hold_name
@@ -86,7 +86,7 @@ async def save(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Respons
 @get("/admin/users/{user_id:int}/link", guards=[MAY])
 async def ask_for_link(ctx: NamedDependency[Context], user_id: FromPath[int]) -> Response[Any]:
     user = await accounts.find(ctx.db, user_id)
-    accounts.refuse_oneself(ctx.actor, user_id)
+    administrators.refuse_oneself(ctx.actor, user_id)
     return await ask_first(
         ctx,
         question=f"Make a link for {user.name}?",

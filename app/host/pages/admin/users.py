@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import ColumnElement, Row, Select, case, exists, func, literal, select, union_all
 
-from app.accounts import accounts, user_types
+from app.accounts import accounts, administrators, user_types
 from app.accounts.models import ApiToken, Passkey, Role, Session, User, UserRole, UserType
 from app.accounts.signing_in import LOCK_AFTER, LOCKED_FOR
 from app.db.searching import contains
@@ -216,7 +216,7 @@ async def ask(ctx: NamedDependency[Context], user_id: FromPath[int], action: Fro
     user = await accounts.find(ctx.db, user_id)
     act = _act(action)
     if act.takes_password:
-        accounts.refuse_oneself(ctx.actor, user_id)
+        administrators.refuse_oneself(ctx.actor, user_id)
     return await ask_first(
         ctx,
         question=act.question.format(name=user.name),
