@@ -103,6 +103,38 @@ async def test_a_tick_that_runs_out_of_time_puts_off_what_it_claimed_to_the_next
     assert sorted(asked.noted) == ["acme", "globex", "main"]
 
 
+async def test_a_worker_that_stops_in_the_middle_of_its_tick_leaves_the_rest_to_the_others(
+    parts: Parts, asked: Asked
+) -> None:
+    begun = asyncio.Event()
+
+    async def hang() -> None:
+        begun.set()
+        await asyncio.sleep(60)
+
+    for key in await everybody(asked.database):
+        asked.does[key] = hang
+    stopped = asyncio.create_task(schedule(parts, [asked]))
+    await begun.wait()
+    stopped.cancel()
+    await asyncio.wait([stopped])
+    assert stopped.cancelled()
+    assert len(asked.noted) == 1
+    asked.does.clear()
+    await asked.time_passes(schedule_looks.LEAST_PAUSE + timedelta(seconds=1))
+    assert await schedule(parts, [asked]) == 3
+
+
+async def test_what_a_killed_worker_claimed_comes_to_the_others_after_a_minute(parts: Parts, asked: Asked) -> None:
+    await schedule(parts, [asked])
+    await asked.time_passes(schedule_looks.MOST_PAUSE)
+    assert len(await claim_all(asked.database)) == 3
+    assert await schedule(parts, [asked]) == 0, "they are claimed"
+    await asked.time_passes(timedelta(minutes=1))
+    assert await schedule(parts, [asked]) == 3
+    assert TickLimits().lasts_s < schedule_looks.CLAIMED_FOR.total_seconds()
+
+
 async def everybody(database: Database) -> list[str]:
     async with database.shared_transaction() as db:
         return ["main", *await db.scalars(select(Tenant.key))]
@@ -142,7 +174,7 @@ async def test_a_change_during_a_look_is_not_lost(parts: Parts, asked: Asked) ->
     (look,) = [one for one in claimed if one.workspace == "acme"]
     await change()
     async with asked.database.shared_transaction() as db:
-        await schedule_looks.settle(db, look, asked.wants["acme"])
+        await schedule_looks.settle(db, [(look, asked.wants["acme"])])
     assert [one.workspace for one in await claim_all(asked.database)] == ["acme"]
 
 

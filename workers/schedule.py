@@ -47,29 +47,39 @@ async def schedule(parts: Parts, asks: Sequence[Ask] | None = None, tick: TickLi
             claimed = await schedule_looks.claim(db, tick.at_once)
         if not claimed:
             break
-        for look in claimed:
-            if asyncio.get_running_loop().time() < ends:
-                await _look(parts, look, asks, tick)
-                looked += 1
-            else:
-                await _put_off(parts, look)
+        looked += await _look_into(parts, claimed, asks, tick, ends)
     return looked
 
 
-async def _put_off(parts: Parts, look: schedule_looks.Look) -> None:
-    """Leaves it to the next tick."""
+async def _look_into(
+    parts: Parts, claimed: Sequence[schedule_looks.Look], asks: Sequence[Ask], tick: TickLimits, ends: float
+) -> int:
+    """Returns how many it looked into. The rest is left to the next tick, also when this worker stops now."""
+    settled: list[tuple[schedule_looks.Look, datetime]] = []
+    try:
+        for look in claimed:
+            if asyncio.get_running_loop().time() >= ends:
+                break
+            settled.append((look, await _look(parts, look, asks, tick)))
+        return len(settled)
+    finally:
+        now = datetime.now(UTC)
+        unseen = [(look, now) for look in claimed[len(settled) :]]
+        await asyncio.shield(asyncio.create_task(_settle(parts, [*settled, *unseen])))
+
+
+async def _settle(parts: Parts, looks: Sequence[tuple[schedule_looks.Look, datetime]]) -> None:
     async with parts.database.shared_transaction() as db:
-        await schedule_looks.settle(db, look, datetime.now(UTC))
+        await schedule_looks.settle(db, looks)
 
 
-async def _look(parts: Parts, look: schedule_looks.Look, asks: Sequence[Ask], tick: TickLimits) -> None:
-    wanted = [look.until]
+async def _look(parts: Parts, look: schedule_looks.Look, asks: Sequence[Ask], tick: TickLimits) -> datetime:
+    """When the next look is due."""
+    wanted = [look.next_at]
     for ask in asks:
         try:
             async with asyncio.timeout(tick.look_s):
-                wanted.append(await ask(parts, look.workspace) or look.until)
+                wanted.append(await ask(parts, look.workspace) or look.next_at)
         except Exception:  # noqa: BLE001 - whatever it is, the others get their turn
             _log.exception("scheduling failed", workspace=look.workspace)
-    if min(wanted) < look.until:
-        async with parts.database.shared_transaction() as db:
-            await schedule_looks.settle(db, look, min(wanted))
+    return min(wanted)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import DateTime, Text, column, func, or_, select, update, values
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -18,14 +18,18 @@ from app.db.session import PLATFORM, before_commit
 MOST_PAUSE = timedelta(minutes=5)
 # So a tick ends even when a workspace asks for a look again and again; the next tick looks there again.
 LEAST_PAUSE = timedelta(seconds=20)
+# What a worker that was killed has claimed comes to the others after this. It is longer than a tick may take.
+CLAIMED_FOR = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A workspace that the schedule looks into now. If nothing is settled, the next look is at `until`."""
+    """A workspace that one worker looks into until `until`, and others do not before. `next_at` is when the next look
+    comes if nothing there asks for an earlier one."""
 
     workspace: str
     until: datetime
+    next_at: datetime
 
 
 async def add_missing(db: AsyncSession) -> None:
@@ -37,8 +41,7 @@ async def add_missing(db: AsyncSession) -> None:
 
 
 async def claim(db: AsyncSession, most: int) -> Sequence[Look]:
-    """Up to `most` workspaces whose time has come; the longest waiting come first. No other worker gets them before
-    MOST_PAUSE is over."""
+    """Up to `most` workspaces whose time has come; the longest waiting come first. The caller settles each."""
     due = (
         select(WorkspaceLook.workspace)
         .outerjoin(Tenant, Tenant.key == WorkspaceLook.workspace)
@@ -51,19 +54,38 @@ async def claim(db: AsyncSession, most: int) -> Sequence[Look]:
     taken = (
         update(WorkspaceLook)
         .where(WorkspaceLook.workspace == due.c.workspace)
+        .values(next_at=func.now() + CLAIMED_FOR)
         # Each gets another pause. Otherwise workspaces that became due together would always be due together.
-        .values(next_at=func.now() + MOST_PAUSE * (0.6 + 0.4 * func.random()))
-        .returning(WorkspaceLook.workspace, WorkspaceLook.next_at)
+        .returning(
+            WorkspaceLook.workspace,
+            WorkspaceLook.next_at,
+            (func.now() + MOST_PAUSE * (0.6 + 0.4 * func.random())).label("pause"),
+        )
         .execution_options(synchronize_session=False)
     )
     return [Look(*row) for row in await db.execute(taken)]
 
 
-async def settle(db: AsyncSession, look: Look, next_at: datetime) -> None:
-    """The look is over, and the next one is at `next_at`. If something changed there meanwhile, the workspace is due
-    already."""
-    ours = (WorkspaceLook.workspace == look.workspace) & (WorkspaceLook.next_at == look.until)
-    await db.execute(update(WorkspaceLook).where(ours).values(next_at=func.greatest(next_at, func.now() + LEAST_PAUSE)))
+async def settle(db: AsyncSession, looks: Sequence[tuple[Look, datetime]]) -> None:
+    """These looks are over; each comes with the time of the next one. If something changed there meanwhile, the
+    workspace is due already. A row that another transaction changes now is left to that one: two of them never wait for
+    each other."""
+    wanted = values(
+        column("workspace", Text), column("until", DateTime(timezone=True)), column("at", DateTime(timezone=True))
+    )
+    wanted = wanted.data([(look.workspace, look.until, next_at) for look, next_at in looks]).alias("wanted")
+    ours = (WorkspaceLook.workspace == wanted.c.workspace) & (WorkspaceLook.next_at == wanted.c.until)
+    free = (
+        select(WorkspaceLook.workspace, wanted.c.at)
+        .join(wanted, ours)
+        .with_for_update(of=WorkspaceLook, skip_locked=True)
+        .cte("free")
+    )
+    settled = update(WorkspaceLook).where(WorkspaceLook.workspace == free.c.workspace)
+    await db.execute(
+        settled.values(next_at=func.greatest(free.c.at, func.now() + LEAST_PAUSE)),
+        execution_options={"synchronize_session": False},
+    )
 
 
 def look_soon(db: AsyncSession, workspace: str) -> None:

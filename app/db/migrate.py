@@ -41,6 +41,8 @@ LOCK = 5_201_001
 # A statement that waits for the lock would hold up an index that is built meanwhile, and the index would wait for us.
 # So we ask again and again.
 _LOOK_S = 0.2
+# The server ends the transaction of a command that is frozen; between two statements, none waits for anything else.
+_SET = {"application_name": "muster-migrate", "jit": "off", "idle_in_transaction_session_timeout": "240000"}
 _OTHER = text(
     "SELECT a.pid, to_char(a.backend_start AT TIME ZONE 'UTC', 'HH24:MI:SS') AS since FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
     " WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = :key AND l.database = (SELECT oid FROM"
@@ -155,7 +157,7 @@ def make_workspace(connection: Connection, workspace: str, app_role: str) -> Non
 async def _engine(owner_url: str) -> AsyncIterator[AsyncEngine]:
     """Opens each connection for its user. Errors hold no rows of tables. For many tenants, compiling the statements
     over the catalogue would take longer than running them."""
-    named = connecting(owner_url, server_settings={"application_name": "muster-migrate", "jit": "off", **NOTICED})
+    named = connecting(owner_url, server_settings={**_SET, **NOTICED})
     engine = create_async_engine(DIALECT, async_creator=named, poolclass=NullPool, hide_parameters=True)
     try:
         yield engine
