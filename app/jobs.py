@@ -36,7 +36,7 @@ from sqlalchemy.orm import aliased
 from app.accounts import audit
 from app.accounts.models import OPEN_JOB, Job
 from app.db.among import among
-from app.db.direct import Direct
+from app.db.direct import Direct, driver
 from app.db.session import before_commit, workspace_of
 from app.errors import Conflict, NotFound
 from app.parts import Parts
@@ -69,6 +69,10 @@ WITH first AS (
 )
 SELECT pg_notify(:channel, ''), set_config('synchronous_commit', 'off', true)
 FROM (SELECT id FROM first UNION SELECT id FROM second) AS asked
+""")
+_TODAY = Direct("""
+SELECT id FROM shared.jobs
+WHERE workspace = CAST(:workspace AS text) AND name = CAST(:name AS text) AND created_at >= date_trunc('day', now(), 'UTC') LIMIT 1
 """)
 
 
@@ -169,9 +173,8 @@ async def request_past_session(connection: asyncpg.Connection, workspace: str, n
 
 async def request_daily(db: AsyncSession, name: str) -> int | None:
     """As `request`, unless this workspace has asked for one since midnight, UTC."""
-    midnight = func.date_trunc("day", func.now(), "UTC")
-    today = select(Job.id).where(Job.workspace == workspace_of(db), Job.name == name, Job.created_at >= midnight)
-    return None if await db.scalar(today.limit(1)) is not None else await request(db, name)
+    today = await _TODAY.row(driver(db), {"workspace": workspace_of(db), "name": name}, "")
+    return None if today else await request(db, name)
 
 
 async def retry(db: AsyncSession, actor: audit.Actor, job_id: int) -> None:

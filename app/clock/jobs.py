@@ -57,9 +57,10 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
         if not policies.enabled(await policies.read(db, workspace), "module_clock"):
             return None
         now = datetime.now(UTC)
-        if await when_due.is_due(db, now):
+        turn = await when_due.turn(db, now)
+        if turn.is_due:
             await run_rows.queue_run(db, "schedule", {}, SYSTEM)
-        return await when_due.look_again(db, now)
+        return turn.again_at
 
 
 FUNCTIONS: Mapping[str, Function] = {

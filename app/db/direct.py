@@ -65,7 +65,7 @@ class Compiled:
     replace.
     """
 
-    def __init__(self, statement: Select[Any] | Insert, *, with_lists: bool = False) -> None:
+    def __init__(self, statement: Select[*tuple[Any, ...]] | Insert, *, with_lists: bool = False) -> None:
         compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": with_lists})
         self.sql, self._names, self._constants = compiled.string, compiled.positiontup or (), compiled.params
         columns = list(statement.exported_columns)

@@ -9,13 +9,14 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from typing import cast
 
-from sqlalchemy import and_, exists, func, or_, select, true
+from sqlalchemy import Text, and_, bindparam, exists, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.accounts import housekeeping
 from app.accounts.models import Job
 from app.alerts import news, telling, writing
+from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM, workspace_of
 from app.host.backups import monitor
 from app.host.problem_kinds import keys, mail_failing
@@ -115,13 +116,7 @@ async def schedule(parts: Parts, workspace: str) -> datetime | None:
 async def _sweep(db: AsyncSession) -> datetime:
     """When the next sweep for problems is due."""
     workspace = workspace_of(db)
-    busy = or_(exists().where(Problem.stands), *by_time()).label("busy")
-    asked = (
-        select(Job.created_at, func.now().label("now"), busy, ProblemSweep.looked_at, ProblemSweep.opens_at)
-        .outerjoin(ProblemSweep, true())
-        .where(Job.workspace == workspace, Job.name == looking.JOB)
-    )
-    last = (await db.execute(asked.order_by(Job.id.desc()).limit(1))).one_or_none()
+    last = await _last_sweep().row(driver(db), {"workspace": workspace})
     if last is not None:
         asked_at = cast("datetime", last.created_at)
         # `opens_at` counts only when a worker of this version has looked since the last sweep was asked for.
@@ -133,6 +128,17 @@ async def _sweep(db: AsyncSession) -> datetime:
             return next_at
     await jobs.request(db, looking.JOB)
     return datetime.now(UTC) + sweeps.EVERY
+
+
+@cache
+def _last_sweep() -> Compiled:
+    busy = or_(exists().where(Problem.stands), *by_time()).label("busy")
+    asked = (
+        select(Job.created_at, func.now().label("now"), busy, ProblemSweep.looked_at, ProblemSweep.opens_at)
+        .outerjoin(ProblemSweep, true())
+        .where(Job.workspace == bindparam("workspace", type_=Text), Job.name == looking.JOB)
+    )
+    return Compiled(asked.order_by(Job.id.desc()).limit(1), with_lists=True)
 
 
 async def _send_due_webhooks(db: AsyncSession) -> datetime | None:

@@ -9,6 +9,7 @@ from sqlalchemy import and_, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.among import among
+from app.db.direct import Compiled, driver
 from app.db.rows import affected
 from app.webhooks import gathering
 from app.webhooks.models import STANDS, WebhookEndpoint, WebhookEvent
@@ -18,10 +19,14 @@ KEPT = timedelta(days=30)
 SLICE = 5_000
 
 
+_DUE = Compiled(
+    select((select(WebhookEvent.id).exists() | select(WebhookEndpoint.id).where(~STANDS).exists()).label("due"))
+)
+
+
 async def is_due(db: AsyncSession) -> bool:
     """False when the workspace never sent anything, and no endpoint was removed."""
-    there = select(WebhookEvent.id).exists() | select(WebhookEndpoint.id).where(~STANDS).exists()
-    return await db.scalar(select(there)) or False
+    return bool((await _DUE.row(driver(db), {})).due)
 
 
 async def tidy(open_transaction: Callable[[], AbstractAsyncContextManager[AsyncSession]]) -> None:

@@ -13,11 +13,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, DateTime, Select, bindparam, delete, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
+from app.db.direct import Compiled, driver
 from app.db.session import workspace_of
 from app.secrets import KeyRing
 from app.surveys.anonymous import ballots, joining
@@ -45,15 +46,12 @@ class AnonymousVersion:
 async def due(db: AsyncSession, now: datetime) -> list[AnonymousVersion]:
     """Versions that have ended and are not closed: a newer version was published, the survey was archived or removed,
     or its end has passed."""
-    return [AnonymousVersion(*row) for row in await db.execute(_open().where(_is_over(now)).order_by("id", "version"))]
+    return [AnonymousVersion(*row) for row in await _DUE.rows(driver(db), {"now": now})]
 
 
 async def next_end(db: AsyncSession, now: datetime) -> datetime | None:
     """When the next version ends by itself."""
-    ends = select(func.min(Survey.ends_at)).where(
-        Survey.anonymity == "anonymous", Survey.status == "published", Survey.ends_at > now
-    )
-    found: datetime | None = await db.scalar(ends)
+    found: datetime | None = (await _NEXT_END.row(driver(db), {"now": now})).ends_at
     return found
 
 
@@ -91,8 +89,18 @@ def _open() -> Select[Any]:
     return versions.where(Survey.anonymity == "anonymous", ~closed)
 
 
-def _is_over(now: datetime) -> ColumnElement[bool]:
+def _is_over(now: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
     return or_(_versions.c.version < Survey.version, Survey.status == "archived", Survey.ends_at <= now)
+
+
+_NOW: ColumnElement[datetime] = bindparam("now", type_=DateTime(timezone=True))
+# Each tick of the schedule asks both of each workspace.
+_DUE = Compiled(_open().where(_is_over(_NOW)).order_by("id", "version"))
+_NEXT_END = Compiled(
+    select(func.min(Survey.ends_at).label("ends_at")).where(
+        Survey.anonymity == "anonymous", Survey.status == "published", Survey.ends_at > _NOW
+    )
+)
 
 
 async def _held_key(db: AsyncSession, one: AnonymousVersion, now: datetime) -> BallotKey | None:

@@ -12,6 +12,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
+from app.db.direct import Compiled, driver
 from app.errors import Forbidden, Invalid
 from app.host import zone as host_zone
 from app.surveys.authoring import anonymity, audience, history
@@ -42,12 +43,17 @@ class Repeating:
         return calendar.due(self.repeat, self.after, now, zone) is not None
 
 
-async def repeating(db: AsyncSession) -> list[Repeating]:
-    """The repeating surveys of this workspace. One SELECT over few rows, by an index of its own."""
-    statement = select(Survey.uid, Survey.repeat, Survey.rounds_after).where(
+_REPEATING = Compiled(
+    select(Survey.uid, Survey.repeat, Survey.rounds_after).where(
         Survey.rounds_after.is_not(None), Survey.status == "published", Survey.deleted_at.is_(None)
     )
-    found = [(row.uid, repeats.read(row.repeat), row.rounds_after) for row in await db.execute(statement)]
+)
+
+
+async def repeating(db: AsyncSession) -> list[Repeating]:
+    """The repeating surveys of this workspace. One SELECT over few rows, by an index of its own."""
+    rows = await _REPEATING.rows(driver(db), {})
+    found = [(row.uid, repeats.read(row.repeat), row.rounds_after) for row in rows]
     return [Repeating(uid, repeat, after) for uid, repeat, after in found if repeat]
 
 

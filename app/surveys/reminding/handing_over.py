@@ -6,11 +6,27 @@ from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, case, literal, not_, null, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal,
+    not_,
+    null,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import policies
 from app.accounts.models import Tenant, User
+from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM, workspace_of
 from app.mail import outbox, unsubscribing
 from app.mail.kinds import MailInTurn, Writers
@@ -37,12 +53,13 @@ async def next_at(db: AsyncSession, parts: Parts, now: datetime) -> datetime | N
     """When there is something to do here: a reminder, a due mail, or a mail that has waited too long because mail or
     surveys are off."""
     first = select(Invitation.due_at).where(WAITS).order_by(Invitation.due_at).limit(1)
-    oldest = await db.scalar(first)
+    oldest = (await _OLDEST.row(driver(db), {})).due_at
     waits = [oldest + LASTS] if oldest else []
     if oldest and outbox.is_on(parts.settings):
         leaving = await db.scalar(first.join(User, User.id == Invitation.user_id).where(_on(workspace_of(db))))
         waits += [leaving] if leaving else []
-    coming = [at for survey in await _reminding(db) if (at := of(survey).next_at(now))]
+    rows = await _COMING.rows(driver(db), {"workspace": workspace_of(db)})
+    coming = [at for survey in rows if (at := of(survey).next_at(now))]
     return min((*waits, *coming), default=None)
 
 
@@ -54,9 +71,21 @@ def _on(workspace: str) -> ColumnElement[bool]:
 
 async def _reminding(db: AsyncSession) -> Sequence[Survey]:
     """Surveys with reminders: few, as there are few published surveys; none while surveys are switched off here."""
+    return (await db.scalars(select(Survey).where(_has_reminders(literal(workspace_of(db)))))).all()
+
+
+def _has_reminders(workspace: ColumnElement[str]) -> ColumnElement[bool]:
     wanted = and_(Survey.status == "published", Survey.deleted_at.is_(None), Survey.remind_days.is_not(None))
-    is_on = policies.is_on(literal(workspace_of(db)), _SWITCH)
-    return (await db.scalars(select(Survey).where(wanted, is_on))).all()
+    return and_(wanted, policies.is_on(workspace, _SWITCH))
+
+
+# Each tick of the schedule asks both of each workspace.
+_OLDEST = Compiled(select(func.min(Invitation.due_at).label("due_at")).where(WAITS))
+_COMING = Compiled(
+    select(Survey.published_at, Survey.starts_at, Survey.ends_at, Survey.remind_days, Survey.reminded).where(
+        _has_reminders(bindparam("workspace", type_=Text))
+    )
+)
 
 
 async def remind_due(db: AsyncSession, now: datetime) -> None:

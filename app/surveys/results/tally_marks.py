@@ -7,10 +7,11 @@ Reading what is counted, and what comes after the marks: tallies.py.
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
+from sqlalchemy import BigInteger, ColumnElement, Row, and_, bindparam, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.db.direct import Compiled, driver
 from app.surveys.models import KeptNumbers, LedgerChange, LedgerHead, PromptState, Response, Tally, TallyMark
 from app.surveys.results.tally_rows import COLUMNS, COUNTS, change_rows, impression_rows, response_rows
 
@@ -28,15 +29,23 @@ SHOWN_UNTIL = select(TallyMark.shown_until).scalar_subquery()
 
 async def is_due(db: AsyncSession) -> bool:
     """True when so much came after the mark that readers would notice."""
+    return bool((await _DUE.row(driver(db), {"longest": LONGEST_TAIL})).due)
+
+
+def _due() -> ColumnElement[bool]:
+    longest = bindparam("longest", type_=BigInteger)
     settled = (
         select(PromptState.survey_id)
         .where(PromptState.first_shown_at >= SHOWN_UNTIL, PromptState.first_shown_at < func.now() - SETTLED)
-        .limit(LONGEST_TAIL + 1)
+        .limit(longest + 1)
         .subquery()
     )
     impressions = select(func.count()).select_from(settled).scalar_subquery()
     tail = select(LedgerHead.number - CHANGES_MARK).scalar_subquery()
-    return bool(await db.scalar(select((tail > LONGEST_TAIL) | (impressions > LONGEST_TAIL))))
+    return (tail > longest) | (impressions > longest)
+
+
+_DUE = Compiled(select(_due().label("due")))
 
 
 async def count_up(db: AsyncSession) -> int:

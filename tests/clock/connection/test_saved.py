@@ -185,7 +185,7 @@ async def test_a_paused_connection_starts_nothing_until_it_is_resumed(parts):
         await here.sync(resources=["areas"])
         async with parts.database.transaction() as db:
             await connection.pause(db, COMMAND_LINE)
-            assert not await when_due.is_due(db, here.now + timedelta(days=30))
+            assert not (await when_due.turn(db, here.now + timedelta(days=30))).is_due
             with pytest.raises(Conflict, match="paused"):
                 await run_rows.start_run(db, "manual", {}, COMMAND_LINE)
             await connection.resume(db, COMMAND_LINE)

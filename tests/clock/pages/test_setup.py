@@ -98,7 +98,7 @@ async def test_zones_that_mean_no_place_are_not_offered_but_kept_where_one_is_sa
 async def test_the_schedule_begins_only_after_a_good_test(parts: Parts, database: Database, alice: Browser) -> None:
     async def is_due() -> bool:
         async with database.transaction() as db:
-            return await when_due.is_due(db, datetime.now(UTC))
+            return (await when_due.turn(db, datetime.now(UTC))).is_due
 
     world = build_world(7, 8, 5, 2, datetime.now(UTC), "Europe/Berlin")
     form = {"base_url": "http://127.0.0.1:1", "profile": "cloud", "username": USERNAME, "timezone": "Europe/Berlin"}
@@ -129,7 +129,7 @@ async def test_a_connection_that_a_command_saved_needs_no_test(
     given = ("--username", USERNAME, "--profile", "cloud", "--timezone", "UTC", "--password-stdin", "--no-test")
     await muster("clock:connect", "http://127.0.0.1:1", *given, stdin=PASSWORD)
     async with database.transaction() as db:
-        assert await when_due.is_due(db, datetime.now(UTC))
+        assert (await when_due.turn(db, datetime.now(UTC))).is_due
 
 
 async def test_a_wrong_form_stays_at_its_step_with_what_was_typed(database: Database, alice: Browser) -> None:

@@ -1,5 +1,6 @@
 """A sync from end to end, against the simulator over HTTP and real PostgreSQL."""
 
+import asyncio
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -8,6 +9,7 @@ import pytest
 from sqlalchemy.exc import ProgrammingError
 
 from app.accounts.audit import COMMAND_LINE, Actor
+from app.clock.connection import lease
 from app.clock.mirror import missing_rows
 from app.clock.sync import backfill, run_rows, when_due
 from app.errors import Conflict, Invalid, NotFound
@@ -377,15 +379,24 @@ async def test_a_purge_takes_old_settled_punches_and_leaves_their_totals(parts):
 async def test_the_schedule_waits_for_its_interval_and_for_the_person_who_asked_us_to_wait(parts):
     async with site(parts) as here:
         async with parts.database.transaction() as db:
-            assert await when_due.is_due(db, here.now)
+            assert (await when_due.turn(db, here.now)).is_due
         await here.sync(resources=["areas"])
         queued = await here.scalar("SELECT max(queued_at) FROM clock_sync_runs")
         async with parts.database.transaction() as db:
-            assert not await when_due.is_due(db, queued + timedelta(minutes=14))
-            assert await when_due.is_due(db, queued + timedelta(minutes=15))
+            assert not (await when_due.turn(db, queued + timedelta(minutes=14))).is_due
+            assert (await when_due.turn(db, queued + timedelta(minutes=15))).is_due
         await here.set(sync_interval_minutes=0)
         async with parts.database.transaction() as db:
-            assert not await when_due.is_due(db, queued + timedelta(days=1))
+            assert not (await when_due.turn(db, queued + timedelta(days=1))).is_due
+
+
+async def test_the_schedule_does_not_wait_for_the_lease_while_no_run_is_under_way(parts):
+    async with site(parts) as here:
+        await here.sync(resources=["areas"])
+        async with parts.database.transaction() as holding, parts.database.transaction() as db:
+            await lease.holder(holding)
+            async with asyncio.timeout(10):
+                assert not (await when_due.turn(db, here.now)).is_due
 
 
 async def test_a_run_that_resumes_a_dead_one_and_dies_as_well_is_taken_up_by_the_same_job(parts):
