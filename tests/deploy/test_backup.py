@@ -194,7 +194,7 @@ def test_nothing_is_restored_over_a_folder_that_holds_something(tmp_path: Path) 
 
 
 def test_a_restore_without_a_moment_passes_the_moment_of_an_earlier_restore(tmp_path: Path) -> None:
-    """The base backup of a restored server has the settings of that restore, and of two lines PostgreSQL takes the last."""
+    """The base backup of a restored server has the settings of that restore. Of two lines PostgreSQL takes the last."""
     made, base = tmp_path / "made", tmp_path / "base"
     for folder in (made / "pg_wal", base):
         folder.mkdir(parents=True)

@@ -207,8 +207,8 @@ class Work:
         return {what: min(at for at in one if at > failed[what]) - killed for what, one in times.items()}
 
     async def imported_again(self, killed: float, promoted: float) -> float:
-        """Seconds from the kill until new punches of the time clock were seen. Waits for that, and asks for a run: a job
-        gives up after some deaths of its server."""
+        """Seconds from the kill until new punches of the time clock were seen. Waits for that, and asks for a run:
+        a job gives up after some deaths of its server."""
         imported = self.heard.imported_at
         while not imported or imported[-1] < promoted:
             self.refuse_broken()

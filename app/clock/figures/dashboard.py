@@ -1,4 +1,5 @@
-"""The figures of the Dashboard beyond app.clock.figures.status: outcomes by day, what needs a person, the last run. Reads only."""
+"""The figures of the Dashboard beyond app.clock.figures.status: outcomes by day, what needs a person, the last run.
+Reads only."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -49,7 +50,8 @@ _BOTH = union_all(_KEPT, _FRESH).subquery()
 _BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n), func.sum(_BOTH.c.settled)).group_by(
     _BOTH.c.local_date, _BOTH.c.outcome
 )
-# An ignored code is a person's decision: its punches still say "Not bound", but need no decision. Settled ones are counted as such.
+# An ignored code is a person's decision: its punches still say "Not bound", but need no decision.
+# Settled ones are counted as such.
 _IGNORED = (
     select(Punch.local_date, func.count().label("punches"))
     .join(Binding, and_(Binding.emp_code == Punch.emp_code, Binding.state == BindingState.IGNORED.value))
@@ -92,10 +94,11 @@ class DayOutcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Punches:
-    """`days` are the last fourteen, oldest first, zeros included. `needs_person` is (outcome, punches), most first, of the
-    thirty days since `since` and of all days in the future. `ignored` are the punches of ignored codes: they need no decision.
-    `settled` are punches of these outcomes that are settled. `gone` are punches of these days that are gone from the server
-    and whose record waits for a person. `by_day` are all punches of those thirty days, by local day."""
+    """`days` are the last fourteen, oldest first, zeros included. `needs_person` is (outcome, punches), most first, of
+    the thirty days since `since` and of all days in the future. `ignored` are the punches of ignored codes: they need
+    no decision. `settled` are punches of these outcomes that are settled. `gone` are punches of these days that are
+    gone from the server and whose record waits for a person.
+    `by_day` are all punches of those thirty days, by local day."""
 
     days: Sequence[DayBar]
     since: date
@@ -126,7 +129,8 @@ async def _ignored(db: AsyncSession, rows: Sequence[DayOutcome], since: date) ->
 
 
 def summed(rows: Sequence[DayOutcome], today: date, ignored: Mapping[date, int]) -> Punches:
-    """Sums over thirty days; `ignored` are punches of "Not bound", not settled, that need no decision, by local day. Pure."""
+    """Sums over thirty days; `ignored` are punches of "Not bound", not settled, that need no decision, by local day.
+    Pure."""
     by_day: dict[date, Counter[OutcomeGroup]] = {}
     totals: Counter[date] = Counter()
     by_outcome: Counter[Outcome] = Counter()
@@ -158,5 +162,6 @@ def summed(rows: Sequence[DayOutcome], today: date, ignored: Mapping[date, int])
 
 
 async def last_run(db: AsyncSession) -> Any:
-    """The latest run that is over: id, status, started_at, finished_at, error_code, resources. None before the first."""
+    """The latest run that is over: id, status, started_at, finished_at, error_code, resources.
+    None before the first."""
     return (await db.execute(_LAST)).one_or_none()

@@ -1,4 +1,5 @@
-"""Figures over the whole mirror, for Dashboard and API: health, counts, outcomes, daily totals. Lists are in punches/queries.py and bindings/queries.py."""
+"""Figures over the whole mirror, for Dashboard and API: health, counts, outcomes, daily totals. Lists are in
+punches/queries.py and bindings/queries.py."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
@@ -54,7 +55,8 @@ _WITHIN = "t.local_date BETWEEN :first AND :last AND t.gone_at_utc IS NULL"
 # instants.
 _NEAR = f"""t.punched_at_utc >= CAST(:first AS date) - interval '{CLOCKS_APART.days} days'
     AND t.punched_at_utc < CAST(:last AS date) + interval '{(CLOCKS_APART + DAY).days} days'"""
-# Instants that belong to these days in every zone. A person with such a punch is found without a look at the days around.
+# Instants that belong to these days in every zone.
+# A person with such a punch is found without a look at the days around.
 _INNER = f"""t.punched_at_utc >= CAST(:first AS date) + interval '{(CLOCKS_APART + DAY).days} days'
     AND t.punched_at_utc < CAST(:last AS date) - interval '{CLOCKS_APART.days} days'"""
 # Asks for the first instant in place of EXISTS, because the index has that order. For EXISTS, PostgreSQL with its

@@ -2,8 +2,8 @@
 writes the records that result. importing/import_due.py divides an import into batches. `import_now` is the batch of a
 few people in a person's own request, so that they see the result of their act; anything larger is left to the job.
 
-A batch holds its employees' attendance, so that people and other imports wait for each other; a punch that is marked again
-meanwhile keeps its mark.
+A batch holds its employees' attendance, so that people and other imports wait for each other; a punch that is marked
+again meanwhile keeps its mark.
 """
 
 from collections import Counter
@@ -155,8 +155,8 @@ async def _due(
     instants: Mapping[str, Sequence[datetime]] | None = None,
     within: DateSpan | None = None,
 ) -> list[Facts] | None:
-    """Locks the people first: a later change marks its punches again. None while a change holds the import back. The zone is read before
-    this check, so that it is the zone that the punches have."""
+    """Locks the people first: a later change marks its punches again. None while a change holds the import back. The
+    zone is read before this check, so that it is the zone that the punches have."""
     held = owners or await held_owners(db, codes)
     world = await import_rows.read_world(db, now)
     if not await changes.may_judge(db):

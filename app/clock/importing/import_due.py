@@ -1,6 +1,8 @@
-"""The import: has due punches judged by the pairing core and carries its intents out, a batch of people per transaction.
+"""The import: has due punches judged by the pairing core and carries its intents out,
+a batch of people per transaction.
 
-The rules are app.clock.pairing.judge's. What a batch does is in importing/batch.py, what is read and written in importing/rows.py.
+The rules are app.clock.pairing.judge's. What a batch does is in importing/batch.py,
+what is read and written in importing/rows.py.
 """
 
 import asyncio
@@ -60,9 +62,10 @@ async def import_due(
     open_transaction: Open, *, now: datetime | None = None, progress: Progress | None = None
 ) -> ImportCounts:
     """Gives punches the times of a new zone, slice by slice (mirror/rezoning.py), and marks those of changed owners
-    (rebinding.py). Then judges everything that is due, and after it, slice by slice, what changes of rules and terminals concern
-    (rejudging.py). `progress(done, of)` is called after each batch of due punches, and then after each slice. When it returns
-    False, that part of the work stops. At the end it asks for a look for problems, after a failure too.
+    (rebinding.py). Then judges everything that is due, and after it, slice by slice, what changes of rules and
+    terminals concern (rejudging.py). `progress(done, of)` is called after each batch of due punches, and then after
+    each slice. When it returns False, that part of the work stops.
+    At the end it asks for a look for problems, after a failure too.
 
     Raises ImportFailedError. Judging reads what surrounds the due punches, so its cost depends on what changed.
     """
@@ -161,8 +164,8 @@ async def _due(open_transaction: Open, now: datetime, within: DateSpan | None = 
 
 @dataclass
 class _Work:
-    """One import under way; `of` is how many punches were due when it began. `left_out`: a batch was not judged, since its owners change
-    all the time or a change holds the import back."""
+    """One import under way; `of` is how many punches were due when it began. `left_out`: a batch was not judged, since
+    its owners change all the time or a change holds the import back."""
 
     open_transaction: Open
     now: datetime

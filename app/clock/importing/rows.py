@@ -1,4 +1,5 @@
-"""What the import reads and writes: punches, owners, terminals, records in; verdicts and records out. No rule lives here.
+"""What the import reads and writes: punches, owners, terminals, records in; verdicts and records out.
+No rule lives here.
 
 Rows go through the driver itself: an import reads and writes every punch once, and the ORM would double its price.
 """
@@ -61,8 +62,8 @@ CREATE TEMPORARY TABLE import_verdicts (
     repeats_id bigint, judge_at timestamptz, seen timestamptz, news boolean
 ) ON COMMIT DROP
 """
-# What a person settled stays settled while the outcome stays the same. It is compared here, so that a decision of a person during
-# the import is not lost.
+# What a person settled stays settled while the outcome stays the same. It is compared here, so that a decision of a
+# person during the import is not lost.
 _SAME = "t.import_outcome IS NOT DISTINCT FROM v.outcome"
 _SETTLED = f"""settled_at_utc = CASE
             WHEN {_SAME} AND t.settled_by IS NOT NULL THEN t.settled_at_utc

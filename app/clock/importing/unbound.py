@@ -51,8 +51,8 @@ SELECT count(*), count(*) FILTER (WHERE news), ARRAY(SELECT id FROM stored WHERE
 
 
 async def find(db: AsyncSession, now: datetime) -> AsyncGenerator[Sequence[int]]:
-    """Ids of such punches, some thousands at a time, in the order in which they lie in the table: by person, every slice would
-    touch every page of it. The transaction stays open meanwhile; it only reads."""
+    """Ids of such punches, some thousands at a time, in the order in which they lie in the table: by person, every
+    slice would touch every page of it. The transaction stays open meanwhile; it only reads."""
     cursor = await driver(db).cursor(_FIND, *await _facts(db, now))
     while rows := await cursor.fetch(SLICE):
         yield [row[0] for row in rows]

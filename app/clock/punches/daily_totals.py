@@ -115,7 +115,8 @@ async def hold_weeks(db: AsyncSession, days: Sequence[date]) -> None:
 
 async def roll_up(database: Database, workspace: str) -> int:
     """Counts every stale day again, a week per transaction: people are counted by week, so each week once.
-    Returns how many days. Then, some weeks at a time, come days that a version before this one counted, which kept less."""
+    Returns how many days. Then, some weeks at a time, come days that a version before this one counted,
+    which kept less."""
     open_transaction = partial(database.transaction, workspace)
     done = await roll_up_in(open_transaction)
     for _ in range(WEEKS_CAUGHT_UP):

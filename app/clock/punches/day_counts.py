@@ -1,8 +1,9 @@
 """Totals of the punch list, and where a deep page begins, without counting a million rows for every page.
 
-Days that changed since the last rollup (`clock_stale_days`) are counted from the punches, all others from the totals and counts
-that the rollup keeps; all in one statement, so the answer is exact at any moment. Without a filter by outcome, a day
-of which only outcomes changed is among the others: an import changes those of all days, and adds no punch.
+Days that changed since the last rollup (`clock_stale_days`) are counted from the punches, all others from the totals
+and counts that the rollup keeps; all in one statement, so the answer is exact at any moment. Without a filter by
+outcome, a day of which only outcomes changed is among the others:
+an import changes those of all days, and adds no punch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,9 +61,10 @@ def unknown(code: SQLColumnExpression[Any]) -> ColumnElement[bool]:
 
 
 async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]) -> Counted:
-    """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` and `punch_code` (both lists;
-    UNKNOWN among the codes stands for those outside 0-5)."""
-    # A look-up for each stale day: joined, the planner would read every punch, since it cannot know how few days there are.
+    """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` and `punch_code` (both
+    lists; UNKNOWN among the codes stands for those outside 0-5)."""
+    # A look-up for each stale day: joined, the planner would read every punch,
+    # since it cannot know how few days there are.
     there = select(func.count()).where(Punch.local_date == StaleDay.local_date, *_equalities(Punch, equal))
     fresh = select(StaleDay.local_date, there.correlate(StaleDay).scalar_subquery().label("n")).where(
         _within(StaleDay.local_date, days), _differs(equal)
@@ -82,8 +84,8 @@ def _kept(days: Days, equal: Mapping[str, Any]) -> list[Select[date, int]]:
     """The days on which what is kept is the answer: from the daily totals where these know the answer, which is a
     row a day instead of sixty.
 
-    Those of a frozen day count punches that the purge has taken, and none of them counts those that are gone from the server: these are
-    few, and added.
+    Those of a frozen day count punches that the purge has taken, and none of them counts those that are gone from the
+    server: these are few, and added.
     """
     equalities = _equalities(PunchCount, equal)
     differ = select(StaleDay.local_date).where(_differs(equal))
@@ -103,8 +105,8 @@ class _KeptTotals:
 
 
 def _in_daily_totals(equal: Mapping[str, Any]) -> _KeptTotals | None:
-    """Which rows and figure of the daily totals answer a filter that is empty, or has only a terminal, only outcomes or only
-    codes. None for any other filter."""
+    """Which rows and figure of the daily totals answer a filter that is empty, or has only a terminal, only outcomes or
+    only codes. None for any other filter."""
     match list(equal.items()):
         case []:
             return _KeptTotals(_ALL, DailyTotal.total)

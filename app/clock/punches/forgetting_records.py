@@ -1,4 +1,5 @@
-"""Punches that forget their record as if it had never been, and are judged like new ones: for *Take back* and *Use the punches*.
+"""Punches that forget their record as if it had never been, and are judged like new ones:
+for *Take back* and *Use the punches*.
 
 What follows when a person deletes a record is in marks.py: those punches remember it, and show *Attendance deleted*.
 """

@@ -1,7 +1,8 @@
-"""At what hours of the week people punch, and how late the server had it: counted by day, so that a chart of a year reads no punches.
+"""At what hours of the week people punch, and how late the server had it:
+counted by day, so that a chart of a year reads no punches.
 
-Exact at any moment: days that changed since the last rollup, and those that were never counted, are counted from the punches in the
-same statement. Days of which only outcomes changed keep their hours, also in the rollup.
+Exact at any moment: days that changed since the last rollup, and those that were never counted, are counted from the
+punches in the same statement. Days of which only outcomes changed keep their hours, also in the rollup.
 """
 
 from collections.abc import Sequence
@@ -13,8 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.punches.week_counts import week_around
 
-# How long after the tap the server had it: upper bounds in seconds. A tap that arrived after exactly a minute is within it. After
-# a change of them a migration empties the table, and all days are counted again.
+# How long after the tap the server had it: upper bounds in seconds. A tap that arrived after exactly a minute is within
+# it. After a change of them a migration empties the table, and all days are counted again.
 LATE_BOUNDS = (60, 300, 3600, 86_400)
 NOT_SAID = -1
 _BOUNDS = f"CAST(ARRAY[{', '.join(f'{bound} + 1e-6' for bound in LATE_BOUNDS)}] AS float8[])"
@@ -65,8 +66,8 @@ _NEVER_COUNTED = text(
 
 @dataclass(frozen=True, slots=True)
 class HourCounts:
-    """`hours`: (ISO weekday, hour) → punches. `late`: punches by the place of their bound, NOT_SAID where the server does not say;
-    `late_before` the same of the days before."""
+    """`hours`: (ISO weekday, hour) → punches. `late`: punches by the place of their bound, NOT_SAID where the server
+    does not say; `late_before` the same of the days before."""
 
     hours: dict[tuple[int, int], int]
     late: dict[int, int]
@@ -74,7 +75,8 @@ class HourCounts:
 
 
 async def read(db: AsyncSession, first: date, last: date, since: date) -> HourCounts:
-    """Counts the days from `first` to `last`, and how late punches of the days from `since` to `first` were; one SELECT."""
+    """Counts the days from `first` to `last`, and how late punches of the days from `since` to `first` were;
+    one SELECT."""
     found = HourCounts({}, {}, {})
     # The days are listed here and not by generate_series: the driver reads the calendar's last day as infinity.
     days = [since + timedelta(days=n) for n in range((last - since).days + 1)]

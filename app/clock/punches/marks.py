@@ -1,7 +1,7 @@
 """Which punches the import judges again, and why: marks on `judge_at`, and the listeners that set them.
 
-Marking is cheap and may reach too far: judging a punch that nothing changed for changes nothing. A statement of another room that
-writes punches anyway marks them in the same go, with DUE. Marks after a code changed its owner: rebinding.py.
+Marking is cheap and may reach too far: judging a punch that nothing changed for changes nothing. A statement of another
+room that writes punches anyway marks them in the same go, with DUE. Marks after a code changed its owner: rebinding.py.
 """
 
 from collections.abc import Sequence
@@ -65,8 +65,8 @@ async def mark(db: AsyncSession, which: ColumnElement[bool]) -> int:
 
 
 async def ask_for_import(db: AsyncSession) -> None:
-    """One waiting import for each workspace is enough: it takes all that is due when it runs. A running import does not count,
-    because it may have read already."""
+    """One waiting import for each workspace is enough: it takes all that is due when it runs. A running import does not
+    count, because it may have read already."""
     await jobs.request_after(db, "clock_import")
 
 
@@ -76,8 +76,8 @@ async def mark_waiting(db: AsyncSession) -> None:
 
 
 async def mark_changed_readers(db: AsyncSession, rows: str) -> None:
-    """Before a listing of terminals is written, JSON rows with `sn` and `remote_attendance`: a reader that becomes a clock, or a clock
-    a reader, changes what its punches are. Where a person marked the terminal, nothing changes."""
+    """Before a listing of terminals is written, JSON rows with `sn` and `remote_attendance`: a reader that becomes a
+    clock, or a clock a reader, changes what its punches are. Where a person marked the terminal, nothing changes."""
     await _judge_again(db, (await db.scalars(_CHANGED_READERS, {"rows": rows})).all())
 
 
@@ -111,8 +111,9 @@ async def on_host_event(db: AsyncSession, event: Event) -> None:
 
 
 async def _turn_deleted(db: AsyncSession, record_ids: Sequence[int]) -> None:
-    """Deleting a record turns its taps at once; they remember it by `imported_role` and are judged by the next import. A Retry that
-    was asked before does not undo the deletion; nor does one of a tap that left the record when the server edited it."""
+    """Deleting a record turns its taps at once; they remember it by `imported_role` and are judged by the next import.
+    A Retry that was asked before does not undo the deletion;
+    nor does one of a tap that left the record when the server edited it."""
     turned = (
         update(Punch)
         .where(among(Punch.host_attendance_id, record_ids))
@@ -147,8 +148,8 @@ async def _settle_gone(db: AsyncSession, record_ids: Sequence[int]) -> None:
 
 
 async def mark_records(db: AsyncSession, record_ids: Sequence[int]) -> None:
-    """Punches that belong to the records or left them when they were edited on the server, and their owners' waiting ones near
-    them."""
+    """Punches that belong to the records or left them when they were edited on the server, and their owners' waiting
+    ones near them."""
     theirs = or_(among(Punch.host_attendance_id, record_ids), among(Punch.edited_record_id, record_ids))
     await mark(db, or_(theirs, _waiting_near(record_ids)))
 
@@ -173,8 +174,8 @@ def _waiting_near(record_ids: Sequence[int]) -> ColumnElement[bool]:
 
 
 async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None:
-    """The hours that an edited record had before are lost, and it may have been moved by days: whatever its employee has
-    that overlaps a record is judged again."""
+    """The hours that an edited record had before are lost, and it may have been moved by days: whatever its employee
+    has that overlaps a record is judged again."""
     blocked = (
         select(Punch.id)
         .join(Binding, Binding.emp_code == Punch.emp_code)
@@ -185,8 +186,8 @@ async def _mark_overlapping(db: AsyncSession, record_ids: Sequence[int]) -> None
 
 
 async def _mark_days(db: AsyncSession, days: Sequence[date]) -> None:
-    """A shift reaches over three dates, and its record may have the date of any of them. A punch that was edited on the server may
-    lie far from the record that it left."""
+    """A shift reaches over three dates, and its record may have the date of any of them. A punch that was edited on the
+    server may lie far from the record that it left."""
     if not days or not await db.scalar(select(Connection.id)):
         return
     reach = {one + timedelta(days=away) for one in days for away in range(-NEAR.days, NEAR.days + 1)}

@@ -1,7 +1,8 @@
 """Marks punches to be judged again after codes changed their owner, or an owner became active or inactive.
 
-A request marks a thousand punches at most. More are left to the import: it marks them slice by slice, in the order in which the
-changes were made, and judges nothing before the last mark is set. So it never judges a code by half of its punches.
+A request marks a thousand punches at most. More are left to the import: it marks them slice by slice, in the order in
+which the changes were made, and judges nothing before the last mark is set.
+So it never judges a code by half of its punches.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -44,12 +45,12 @@ _STORED = "(SELECT emp_code, host_employee_id, moved FROM clock_owner_change_cod
 
 
 def _mark(source: str, which: str) -> str:
-    """Line 0 of the import's order protects what stands: a punch of a code with another owner changes its word only when the owner of
-    its record is another than the new one, or was when it was judged. A punch without a record is the new owner's as if it had
-    just come; but one that the server no longer has keeps its word.
+    """Line 0 of the import's order protects what stands: a punch of a code with another owner changes its word only
+    when the owner of its record is another than the new one, or was when it was judged. A punch without a record is the
+    new owner's as if it had just come; but one that the server no longer has keeps its word.
 
-    People are judged over all their codes together, so what waits on the other codes of an owner may end otherwise too; and a fold
-    with a record stands for itself once its own tap went away.
+    People are judged over all their codes together, so what waits on the other codes of an owner may end otherwise too;
+    and a fold with a record stands for itself once its own tap went away.
     """
     return f"""
     WITH found AS (
@@ -117,8 +118,8 @@ async def mark_people(db: AsyncSession, host_employee_ids: Collection[int]) -> N
 
 
 async def mark_slice(db: AsyncSession) -> bool:
-    """Marks the next punches of the oldest change. True while there may be more; False when no change is left, or where another import
-    is at it."""
+    """Marks the next punches of the oldest change. True while there may be more; False when no change is left, or where
+    another import is at it."""
     oldest = select(func.min(OwnerChange.id)).where(changes.OWNERS_ARE_OPEN).scalar_subquery()
     held = select(OwnerChange).where(OwnerChange.id == oldest, changes.OWNERS_ARE_OPEN)
     change = await db.scalar(held.with_for_update(skip_locked=True))

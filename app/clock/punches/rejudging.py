@@ -1,10 +1,10 @@
-"""A change that concerns very many punches: the request leaves a row that says so, and the import judges them slice by slice, newest
-first.
+"""A change that concerns very many punches: the request leaves a row that says so, and the import judges them slice by
+slice, newest first.
 
-Only punches that were judged and have no record are meant: the import has those that wait for their first judging anyway, and those
-of a record stay. They get no mark: to write each of them would cost as much as to judge it, and most keep their outcome. Only those
-that follow days which are not fully read get one: they cannot be judged yet. An import that is stopped, or a worker that dies, is
-followed by one that begins again with the slice that was under way.
+Only punches that were judged and have no record are meant: the import has those that wait for their first judging
+anyway, and those of a record stay. They get no mark: to write each of them would cost as much as to judge it, and most
+keep their outcome. Only those that follow days which are not fully read get one: they cannot be judged yet. An import
+that is stopped, or a worker that dies, is followed by one that begins again with the slice that was under way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,8 +54,8 @@ CHANGES = func.jsonb_build_object("judged", _JUDGED, "zone", _ZONE, "codes", _CO
 
 @dataclass(frozen=True, slots=True)
 class RejudgedSlice:
-    """Some punches of a change: their instants by code. `behind_id` is where the slice before ended, and `last` is the place of the last
-    punch of this one. `now` is when it was read."""
+    """Some punches of a change: their instants by code. `behind_id` is where the slice before ended, and `last` is the
+    place of the last punch of this one. `now` is when it was read."""
 
     change_id: int
     behind_id: int | None
@@ -74,8 +74,8 @@ def is_joined() -> ColumnElement[bool]:
 
 
 async def begin(db: AsyncSession, terminals: Sequence[str | None]) -> None:
-    """Notes that the rules changed (None), or direction or kind of terminals. Costs the same however many punches there are.
-    marks.py asks for the import."""
+    """Notes that the rules changed (None), or direction or kind of terminals. Costs the same however many punches there
+    are. marks.py asks for the import."""
     if terminals:
         await db.execute(insert(Rejudging), [{"terminal_sn": one} for one in terminals])
 
@@ -102,8 +102,8 @@ async def under_way(db: AsyncSession) -> Sequence[int]:
 
 
 async def next_slice(db: AsyncSession, changes: Sequence[int]) -> RejudgedSlice | None:
-    """The next punches of the oldest of these changes. None when none of them is left, or when another import asks at the
-    same time."""
+    """The next punches of the oldest of these changes. None when none of them is left, or when another import asks at
+    the same time."""
     await db.execute(update(Rejudging).where(_OPEN, is_joined()).values(finished_at=func.now()))
     these = (_OPEN, among(Rejudging.id, changes))
     oldest = select(Rejudging).where(*these).order_by(Rejudging.id).limit(1).with_for_update(skip_locked=True)
@@ -137,12 +137,14 @@ async def _found(db: AsyncSession, change: Rejudging) -> RejudgedSlice | None:
 
 
 async def keep(db: AsyncSession, ids: Sequence[int]) -> None:
-    """Marks what could not be judged, since the days before it are not fully read: the import that follows their reading judges it."""
+    """Marks what could not be judged, since the days before it are not fully read:
+    the import that follows their reading judges it."""
     await db.execute(update(Punch).where(among(Punch.id, ids), JUDGED_BEFORE).values(judge_at=func.clock_timestamp()))
 
 
 async def end_slice(db: AsyncSession, part: RejudgedSlice) -> None:
-    """Notes that all of it was judged. Where another import noted it first, or a later change joined this one, nothing is left to note."""
+    """Notes that all of it was judged. Where another import noted it first, or a later change joined this one,
+    nothing is left to note."""
     day, at, last_id = part.last
     number = sum(map(len, part.instants.values()))
     reached = {

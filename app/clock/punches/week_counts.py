@@ -1,8 +1,9 @@
 """Totals and places of the punches of some people: kept by week, counted by day within one week alone.
 
-Otherwise a name that fits five hundred people would count a hundred thousand punches for every page, and the name of one person
-the punches of all years. Exact at any moment: weeks with a stale day, and those that a range cuts, are counted from the punches
-in the same statement. A day of which only outcomes changed is not meant: it has the same punches of the same people.
+Otherwise a name that fits five hundred people would count a hundred thousand punches for every page, and the name of
+one person the punches of all years. Exact at any moment: weeks with a stale day, and those that a range cuts, are
+counted from the punches in the same statement. A day of which only outcomes changed is not meant:
+it has the same punches of the same people.
 """
 
 from collections.abc import Sequence
@@ -58,7 +59,8 @@ _COUNT = text(
 
 @dataclass(frozen=True, slots=True)
 class ByWeek(Counted):
-    """`days` are weeks here, by their Monday; `falling`: newest first. With `everybody`, by day, `codes` are those to take away."""
+    """`days` are weeks here, by their Monday; `falling`: newest first.
+    With `everybody`, by day, `codes` are those to take away."""
 
     codes: tuple[str, ...]
     within: tuple[date, date]
@@ -78,8 +80,8 @@ async def count_by_week(db: AsyncSession, codes: tuple[str, ...], days: Days) ->
 
 
 async def count_by_week_but(db: AsyncSession, others: tuple[str, ...], days: Days) -> ByWeek:
-    """The punches of everybody but `others`; two SELECTs. Of more than half of all people this is the quicker way, and it is
-    exact because the mirror keeps a person for every code."""
+    """The punches of everybody but `others`; two SELECTs. Of more than half of all people this is the quicker way, and
+    it is exact because the mirror keeps a person for every code."""
     everybody = await count_by_day(db, days=days, equal={})
     found = await count_by_week(db, others, days)
     weeks = {
@@ -89,7 +91,8 @@ async def count_by_week_but(db: AsyncSession, others: tuple[str, ...], days: Day
 
 
 async def narrowed(db: AsyncSession, counted: ByWeek, offset: int, rows: int) -> tuple[Counted, int]:
-    """The same by day, of those weeks alone in which the rows lie, and where the first of them lies in it; one SELECT."""
+    """The same by day, of those weeks alone in which the rows lie, and where the first of them lies in it;
+    one SELECT."""
     weeks, skip = counted.locate(offset, rows)
     if not weeks:
         return Counted([]), 0

@@ -17,8 +17,8 @@ from tests.clock.punches import kept_counts
 from tests.clock.punches.workplace import CODES, PEOPLE, Workplace
 from tests.clock.resolved import import_all
 
-# Each way in which a punch comes to wait, or waits no longer, or waits in another week. No employee has the code 4. Lines as `Workplace`
-# carries them out, and `judged` for an import.
+# Each way in which a punch comes to wait, or waits no longer, or waits in another week. No employee has the code 4.
+# Lines as `Workplace` carries them out, and `judged` for an import.
 WAYS = {
     "it comes": "taps 4 I 08:00",
     "it is judged": "taps 4 I 08:00, O 17:00; judged",

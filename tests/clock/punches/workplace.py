@@ -1,5 +1,5 @@
-"""A workplace on a real database, where people and servers do this and that, told as lines. After each line missing_marks.py looks whether
-a mark is missing."""
+"""A workplace on a real database, where people and servers do this and that, told as lines. After each line
+missing_marks.py looks whether a mark is missing."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -48,8 +48,8 @@ FOLLOWED_BY_AN_IMPORT = frozenset(
 
 
 class Workplace:
-    """Ada has the codes 1 and 2, Bea 3, no employee 4. Terminal T1 counts by code, T2 is undirected. Marks bear the real time, so `now`
-    lies behind it."""
+    """Ada has the codes 1 and 2, Bea 3, no employee 4. Terminal T1 counts by code, T2 is undirected. Marks bear the
+    real time, so `now` lies behind it."""
 
     def __init__(self, database: Database, now: datetime = FAR, zone: str = "UTC") -> None:
         self.database = database
