@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import demo
 from app.accounts.models import ApiToken, Job, OneTimeLink, Passkey, Role, Session, UserType
 from app.clock.models import Cursor, SetAside
-from app.clock.pages import employees
+from app.clock.pages import binding_acts
 from app.host.applications.icons import Icon
 from app.host.attendance import day_locks
 from app.host.backups.models import BackupWatch
@@ -44,7 +44,7 @@ ACTS = {
     "/admin/tenants/{key}/{action}": ("deactivate", "activate"),
     "/admin/users/{user_id}/{action}": tuple(users.ACTS),
     "/apps/{app_id}/{action}": (*apps.ACTS, "delete"),
-    "/clock_employees/{employee_id}/{act}": tuple(employees.ACTS),
+    "/clock_employees/{employee_id}/{act}": tuple(binding_acts.ACTS),
     "/people/{employee_id}/{action}": tuple(people.ACTS),
 }
 # What stands in a part of an address: of those whose beginning is the route's, the first that has the part. A statement

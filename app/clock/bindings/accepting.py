@@ -25,10 +25,19 @@ class Left:
 
     def __str__(self) -> str:
         stay = "stays as it is" if len(self.codes) == 1 else "stay as they are"
-        because = (
-            f"{self.name} has the code {some(self.holders)}" if self.holders else f"each of them names {self.name}"
-        )
+        because = self.held or f"each of them names {self.name}"
         return f"{some(self.codes, NAMED)} {stay}: {because}."
+
+    @property
+    def held(self) -> str:
+        return f"{self.name} has the code {some(self.holders)}" if self.holders else ""
+
+    @property
+    def why(self) -> tuple[str, str]:
+        """In a word, and in a sentence for one of the codes."""
+        if self.holders:
+            return "held", f"{self.held}."
+        return "claimed", f"{some(self.codes, NAMED)} all name {self.name}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,11 @@ class Accepting:
     def codes(self) -> list[str]:
         """The codes that are bound."""
         return [one.emp_code for one in self.taken]
+
+    @property
+    def why_left(self) -> dict[str, tuple[str, str]]:
+        """For each code that stays, the reason."""
+        return {code: left.why for left in self.left for code in left.codes}
 
 
 def sort_out(codes: Iterable[Code], linked: Mapping[int, Sequence[str]]) -> Accepting:

@@ -27,17 +27,25 @@ from app.host.people.people import LONGEST, EmployeeDetails
 from app.texts import EMAIL, in_a_line, is_keepable_line, trimmed
 
 NAMED = 20
+# Why a code stays as it is.
+LEFT: Mapping[str, str] = {
+    "known": "an employee has this ID number already, perhaps one who is inactive or deleted",
+    "twins": "several of the chosen codes are the same ID number",
+    "unfit": "the code can't be an ID number: it is too long, or is not one line of text",
+    "suggested": "it has a suggestion: accept or reject it first",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Adding:
     """`taken` become employees; the others stay. `known`: an employee has their ID number. `twins`: several codes are
-    one ID number. `unfit`: their code can't be an ID number."""
+    one ID number. `unfit`: their code can't be an ID number. `suggested`: an employee is suggested for them."""
 
     taken: tuple[Code, ...]
     known: tuple[str, ...] = ()
     twins: tuple[str, ...] = ()
     unfit: tuple[str, ...] = ()
+    suggested: tuple[str, ...] = ()
 
     @property
     def codes(self) -> list[str]:
@@ -46,13 +54,20 @@ class Adding:
     @property
     def left(self) -> list[str]:
         """A sentence for each reason why codes stay as they are."""
-        reasons = (
-            (self.known, "an employee has this ID number already, perhaps one who is inactive or deleted"),
-            (self.twins, "several of the chosen codes are the same ID number"),
-            (self.unfit, "the code can't be an ID number: it is too long, or is not one line of text"),
-        )
-        return [f"{count(len(codes), 'code stays as it is', 'codes stay as they are')} ({some(codes, NAMED)}): {why}."
-                for codes, why in reasons if codes]  # fmt: skip
+        return [
+            f"{count(len(codes), 'code stays as it is', 'codes stay as they are')} ({some(codes, NAMED)}): {LEFT[word]}."
+            for word, codes in self._left.items()
+            if codes
+        ]
+
+    @property
+    def why_left(self) -> dict[str, tuple[str, ...]]:
+        """For each code that stays, the word of `LEFT`."""
+        return {code: (word,) for word, codes in self._left.items() for code in codes}
+
+    @property
+    def _left(self) -> dict[str, tuple[str, ...]]:
+        return {word: getattr(self, word) for word in LEFT}
 
 
 def sort_out(codes: Iterable[Code], numbers: Collection[str], *, ignore_leading_zeros: bool) -> Adding:
@@ -79,30 +94,50 @@ def _codes(groups: Iterable[Iterable[Code]]) -> tuple[str, ...]:
     return tuple(one.emp_code for group in groups for one in group)
 
 
-async def foretell(db: AsyncSession, clock_employee_ids: Iterable[int]) -> Adding:
+async def foretell(db: AsyncSession, clock_employee_ids: Iterable[int], *, suggested_too: bool = False) -> Adding:
     """What `add` would take and leave."""
     codes = await actions.open_to(db, "add", clock_employee_ids)
     numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)
-    return sort_out(codes, numbers, ignore_leading_zeros=ignore_leading_zeros)
+    able = [one for one in codes if suggested_too or not _is_suggested(one)]
+    found = sort_out(able, numbers, ignore_leading_zeros=ignore_leading_zeros)
+    return replace(found, suggested=tuple(one.emp_code for one in codes if one not in able))
 
 
-async def add(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Adding:
-    """Makes an employee of each code that no employee has, with what the clock says of the person, and binds it."""
+def _is_suggested(code: Code) -> bool:
+    return code.state == BindingState.SUGGESTED
+
+
+async def add(
+    db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int], *, suggested_too: bool = False
+) -> Adding:
+    """Makes an employee of each code that no employee has, with what the clock says of the person, and binds it.
+
+    A code with a suggestion stays, because its person is probably an employee already. `suggested_too` takes it: somebody
+    looked at the suggestion.
+    """
     await binding_rows.hold(db)
-    return await _add(db, actor, await foretell(db, clock_employee_ids))
+    return await _add(db, actor, await foretell(db, clock_employee_ids, suggested_too=suggested_too))
+
+
+async def add_one(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Adding:
+    """`add` from the page of one person, which shows the suggestion."""
+    return await add(db, actor, clock_employee_ids, suggested_too=True)
 
 
 async def add_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Adding:
     """`add` for one part of many codes. It also leaves a code that is the same ID number as a code in another part."""
     await binding_rows.hold(db)
-    chosen = await actions.open_to(db, "add", clock_employee_ids)
+    able = await actions.open_to(db, "add", clock_employee_ids)
+    chosen = [one for one in able if not _is_suggested(one)]
     numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)
     alike = await binding_rows.alike(db, [one.emp_code for one in chosen])
-    also = [one for one in alike if one.state in actions.OPEN_TO["add"]]
+    also = [one for one in alike if one.state in actions.OPEN_TO["add"] and not _is_suggested(one)]
     codes = {one.emp_code: one for one in [*also, *chosen]}
     found = sort_out(codes.values(), numbers, ignore_leading_zeros=ignore_leading_zeros)
     theirs = {one.emp_code for one in chosen}
-    return await _add(db, actor, replace(found, taken=tuple(one for one in found.taken if one.emp_code in theirs)))
+    taken = tuple(one for one in found.taken if one.emp_code in theirs)
+    suggested = tuple(one.emp_code for one in able if _is_suggested(one))
+    return await _add(db, actor, replace(found, taken=taken, suggested=suggested))
 
 
 async def _add(db: AsyncSession, actor: Actor, adding: Adding) -> Adding:

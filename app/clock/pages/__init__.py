@@ -4,6 +4,7 @@ from litestar.types import ControllerRouterHandler
 
 from app.clock.pages import (
     analytics,
+    binding_acts,
     dashboard,
     devices,
     employee,
@@ -39,7 +40,7 @@ ROUTES: list[ControllerRouterHandler] = [
     *settings.ROUTES,
     *setup.ROUTES,
 ]
-LONG_ACTS = tuple(one for long in (employees.LONG, punch_acts.LONG, devices.LONG) for one in long.values())
+LONG_ACTS = tuple(one for long in (binding_acts.LONG, punch_acts.LONG, devices.LONG) for one in long.values())
 MENU: tuple[MenuGroup, ...] = (
     MenuGroup(
         "Time clock",

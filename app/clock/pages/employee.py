@@ -1,7 +1,7 @@
 """`/clock_employees/ID`: one mirrored person: how the binding was decided, what can be done to it,
 and this week's schedule."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,9 +11,9 @@ from litestar.params import FromPath
 from sqlalchemy import Row
 
 from app.clock.bindings import actions as bindings
+from app.clock.bindings import adding, undoing
 from app.clock.bindings import queries as binding_queries
 from app.clock.bindings import rows as binding_rows
-from app.clock.bindings import undoing
 from app.clock.bindings.accepting import Accepting
 from app.clock.bindings.adding import Adding
 from app.clock.bindings.queries import Foretold
@@ -23,11 +23,10 @@ from app.clock.connection import call_log, schedules
 from app.clock.models import ClockEmployee
 from app.clock.outcomes import outcome_label
 from app.clock.pages import undo
+from app.clock.pages.binding_acts import ACTS, ADDS, Verb
 from app.clock.pages.employee_list import ENROLLED, METHODS
 from app.clock.pages.employees import (
     ACT,
-    ACTS,
-    ADDS,
     BY_HAND,
     SEE,
     consequence,
@@ -53,6 +52,7 @@ from app.web.pages import CHANGED, done, page
 HOST = Form(Text("host", "Host employee", required=True))
 REMARKS = Form(Text("remarks", "Remarks", longest=bindings.LONGEST_REMARK, lines=3))
 MOST_OFFERED = 5
+ON_ONE: Mapping[str, Verb] = {"add": adding.add_one}
 
 
 @get("/clock_employees/{employee_id:int}", guards=[SEE])
@@ -143,7 +143,7 @@ async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], a
     if await undo.wanted(ctx, act) == "take_back":
         _, progress = await undoing.clear(ctx.db, ctx.actor, [employee_id])
         return await _after(ctx, employee_id, f"{row.emp_code} was cleared. {long_act_words.told(progress).sentence}")
-    acted = await ACTS[act].verb(ctx.db, ctx.actor, [employee_id])
+    acted = await ON_ONE.get(act, ACTS[act].verb)(ctx.db, ctx.actor, [employee_id])
     if isinstance(acted, Accepting) and acted.left:
         raise Conflict(f"{acted.left[0]} {BY_HAND}")
     if isinstance(acted, Adding) and acted.left:
@@ -158,7 +158,7 @@ async def _ask(ctx: Context, employee_id: int, act: str, who: str) -> Response[A
         [employee_id],
         question=f"{bindings.LABELS[act]}: {who}?",
         submit=bindings.LABELS[act],
-        consequence=await consequence(ctx, act, [employee_id]),
+        consequence=await consequence(ctx, act, [employee_id], suggested_too=True),
         danger=ACTS[act].danger,
         url=f"/clock_employees/{employee_id}/{act}",
         cancel_url=f"/clock_employees/{employee_id}",

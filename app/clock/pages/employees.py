@@ -1,16 +1,13 @@
 """`/clock_employees`: the list of mirrored people, bulk acts on it, and whom a code can be bound to.
 One person: employee.py."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
-from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts.audit import Actor
 from app.accounts.permissions import needed
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import adding, undoing
@@ -20,79 +17,21 @@ from app.clock.bindings.adding import Adding
 from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding
 from app.clock.pages import employee_list, undo
+from app.clock.pages.binding_acts import ACTS, ADDS, ALSO, LONG
 from app.clock.review import long_act_words
 from app.counting import count
 from app.errors import Conflict, Forbidden, Invalid
-from app.long_acts.over_lists import SliceOutcome
 from app.web import exports, lists, sessions
 from app.web.bulk import action_of, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import LONGEST_FILTER, Query
-from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
+from app.web.list_spec import LONGEST_FILTER
+from app.web.long_acts.bulk import at_length
 from app.web.pages import done, go, page
 
 SEE = Requires("clock.employees", module="clock")
 ACT = Requires("clock.employees.edit", module="clock")
-# Making an employee needs the right to keep people as well.
-ADDS = "host.people"
-# What an act takes besides the right to keep bindings.
-ALSO = {"add": (ADDS,)}
 BY_HAND = "Bind a code by hand where one person really has two."
-
-
-Verb = Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str] | Accepting | Adding]]
-
-
-@dataclass(frozen=True, slots=True)
-class BindingAct:
-    """An act on bindings; its button is app.clock.bindings.actions.LABELS'."""
-
-    verb: Verb
-    past: str
-    consequence: str
-    danger: bool = False
-    subject: tuple[str, str] = ("code was", "codes were")
-
-
-ACTS = {
-    "add": BindingAct(
-        adding.add,
-        "added and bound",
-        "Muster adds each person under People, with name, ID number, department, position and e-mail from the clock, and binds"
-        " the code to them.",
-        subject=("person was", "people were"),
-    ),
-    "accept": BindingAct(
-        bindings.accept, "bound", "An auto match or a suggestion becomes a binding that no automatic pass changes."
-    ),
-    "reject": BindingAct(
-        bindings.reject,
-        "rejected",
-        "The codes are unbound, and these pairs are never proposed again. A person can still bind them.",
-    ),
-    "match_again": BindingAct(
-        bindings.match_again,
-        "matched again",
-        "The codes are decided again: kiosk code, ID number, then name. Cleared ones are no longer held back; rejected pairs"
-        " stay rejected. Bindings that a person made are not touched.",
-    ),
-    "clear": BindingAct(
-        bindings.clear,
-        "cleared",
-        "The links end, and no automatic pass touches these codes until “Match again”.",
-        danger=True,
-    ),
-    "ignore": BindingAct(
-        bindings.ignore,
-        "ignored",
-        "The codes are left out on purpose, and their links end. “Stop ignoring” undoes it.",
-        danger=True,
-    ),
-    "un_ignore": BindingAct(
-        bindings.un_ignore, "looked at again", "The codes are decided again: kiosk code, ID number, then name."
-    ),
-}
 
 
 @get("/clock_employees", guards=[SEE])
@@ -151,49 +90,6 @@ async def _at_length(ctx: Context, act: str) -> Response[Any] | None:
     return await at_length(ctx, LONG[act], "/clock_employees", ask_of_many, what=what, asks=asks)
 
 
-def _long(act: str, doing: str) -> LongBulk:
-    async def rows(ctx: Context, query: Query, _: str) -> BulkRows:
-        around = await employee_list.around(ctx.db, may_act=True, may_add=True)
-        return BulkRows(around.spec, employee_list.base(query).where(Binding.state.in_(bindings.OPEN_TO[act])))
-
-    async def changes(ctx: Context, ids: Sequence[int], given: Mapping[str, Any]) -> SliceOutcome:
-        if given["records"] == "take_back":
-            return SliceOutcome(len((await undoing.clear(ctx.db, ctx.actor, ids))[0]))
-        acted = await IN_PARTS.get(act, ACTS[act].verb)(ctx.db, ctx.actor, ids)
-        done_to = len(acted) if isinstance(acted, list) else len(acted.codes)
-        return SliceOutcome(done_to)
-
-    return LongBulk(
-        f"bindings.{act}",
-        doing,
-        ACTS[act].past,
-        ("person", "people"),
-        "clock.employees.edit",
-        rows,
-        changes,
-        module="clock",
-        sees="clock.employees",
-        also=ALSO.get(act, ()),
-        page="/clock_employees",
-    )
-
-
-IN_PARTS: dict[str, Verb] = {
-    "accept": bindings.accept_part,
-    "add": adding.add_part,
-    "match_again": bindings.match_soon,
-}
-LONG = {
-    "add": _long("add", "Adding people as employees"),
-    "accept": _long("accept", "Accepting matches"),
-    "reject": _long("reject", "Rejecting matches"),
-    "match_again": _long("match_again", "Marking codes to be matched again"),
-    "clear": _long("clear", "Clearing bindings"),
-    "ignore": _long("ignore", "Ignoring codes"),
-    "un_ignore": _long("un_ignore", "Looking at ignored codes again"),
-}
-
-
 async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
     acted_on = (await adding.foretell(ctx.db, ids)).codes if act == "add" else ids
     who = count(len(acted_on), "person", "people")
@@ -231,13 +127,13 @@ def told(act: str, acted: list[str] | Accepting | Adding) -> str:
     return " ".join([f"{count(len(codes), *ACTS[act].subject)} {ACTS[act].past}.", *map(str, left)])
 
 
-async def consequence(ctx: Context, act: str, ids: Sequence[int]) -> str:
-    """What the act does in general, and to how many punches here."""
+async def consequence(ctx: Context, act: str, ids: Sequence[int], *, suggested_too: bool = False) -> str:
+    """What the act does in general, and to how many punches here. `suggested_too`: as `adding.add`."""
     general = ACTS[act].consequence
     if act == "accept":
         return " ".join([general, *await _accepted(ctx, ids)])
     if act == "add":
-        return " ".join([general, *await _added(ctx, ids)])
+        return " ".join([general, *await _added(ctx, ids, suggested_too=suggested_too)])
     if act not in ("reject", "clear", "ignore"):
         return general
     ending = await binding_queries.foretell_ending(ctx.db, ids)
@@ -264,11 +160,12 @@ async def _accepted(ctx: Context, ids: Sequence[int]) -> list[str]:
     )
 
 
-async def _added(ctx: Context, ids: Sequence[int]) -> list[str]:
+async def _added(ctx: Context, ids: Sequence[int], *, suggested_too: bool) -> list[str]:
     """How many are added, which stay, and how many punches are judged then. Raises Conflict where all of them stay."""
-    found = await adding.foretell(ctx.db, ids)
+    found = await adding.foretell(ctx.db, ids, suggested_too=suggested_too)
     if not found.taken:
-        raise Conflict(" ".join([*found.left, "Bind them to the people who have these numbers."]))
+        bind = ["Bind them to the people who have these numbers."] if found.known else []
+        raise Conflict(" ".join([*found.left, *bind]))
     waiting = await binding_queries.waiting(ctx.db, found.codes)
     said = [f"{count(len(found.taken), 'person is', 'people are')} added.", *found.left]
     return (

@@ -9,11 +9,11 @@ from litestar.di import NamedDependency
 from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.bindings.actions import OPEN_TO
+from app.clock.codes import BindingState
 from app.clock.connection import saved as connection
 from app.clock.models import Binding, ClockEmployee, Connection, SyncRun
 from app.clock.pages import connecting, health
-from app.clock.pages.employees import ADDS
+from app.clock.pages.binding_acts import ADDS
 from app.clock.pages.sync.run_words import described
 from app.clock.settings import read_settings
 from app.host.models import Employee
@@ -28,12 +28,11 @@ URL = "/clock_settings/setup"
 STEPS = ("Connect", "Test", "First sync", "People")
 PEOPLE = 4
 
-ADDABLE = sorted(OPEN_TO["add"])
 # A run that was stopped while it waited is truncated too.
 _HAS_READ = select(
     exists().where(SyncRun.status.in_(("succeeded", "partial", "truncated")), SyncRun.started_at.is_not(None))
 )
-# How many people the clock has, how many are here, and how many codes have no employee.
+# How many people the clock has, how many are here, and how many codes have no employee: none fits, or one is suggested.
 _PEOPLE = select(
     select(func.count())
     .select_from(ClockEmployee)
@@ -41,7 +40,10 @@ _PEOPLE = select(
     .scalar_subquery()
     .label("mirrored"),
     select(func.count()).select_from(Employee).where(Employee.deleted_at.is_(None)).scalar_subquery().label("here"),
-    select(func.count()).select_from(Binding).where(Binding.state.in_(ADDABLE)).scalar_subquery().label("unknown"),
+    *(
+        select(func.count()).select_from(Binding).where(Binding.state == state.value).scalar_subquery().label(label)
+        for state, label in ((BindingState.NOT_FOUND, "unknown"), (BindingState.SUGGESTED, "suggested"))
+    ),
 )
 
 
@@ -92,7 +94,7 @@ async def _show(
     step = _step(ctx, reached, wrong=form is not None, tested=test is not None)
     settings = await read_settings(ctx.db, now)
     people = (await ctx.db.execute(_PEOPLE)).one() if step == PEOPLE else None
-    is_done = people is not None and not people.unknown
+    is_done = people is not None and not (people.unknown or people.suggested)
     return await page(
         ctx,
         "clock/setup.html",
@@ -109,7 +111,7 @@ async def _show(
         now=now,
         run=described(latest, settings, now) if latest else None,
         people=people,
-        addable=ADDABLE,
+        may_bind=ctx.may("clock.employees.edit"),
         may_add=ctx.may(ADDS) and ctx.may("clock.employees.edit"),
         history_start=settings.history_start,
     )

@@ -75,7 +75,12 @@ async def _left(ctx: Context, act_id: int, bulk: LongBulk) -> list[LeftItem]:
         rows = await ctx.db.execute(named.where(among(key, [one.item_id for one in left])))
         names = {row[0]: row[1] for row in rows}
     reasons = {**REASONS, **bulk.left}
-    return [_item(bulk, one, names, one.note or reasons.get(one.became, one.became).capitalize()) for one in left]
+    return [_item(bulk, one, names, one.note or _as_sentence(reasons.get(one.became, one.became))) for one in left]
+
+
+def _as_sentence(words: str) -> str:
+    """Its other capitals stay: *ID number*."""
+    return words[:1].upper() + words[1:]
 
 
 def _item(bulk: LongBulk, one: Any, names: Mapping[int, str], why: str) -> LeftItem:

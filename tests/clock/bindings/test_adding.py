@@ -15,8 +15,11 @@ from app.clock.models import Binding, BindingChange, ClockEmployee, Department, 
 from app.db.session import Database
 from app.host.models import Employee
 from app.host.people.people import LONGEST, EmployeeDetails, cleaned
+from app.parts import Parts
+from app.web.long_acts import bulk
 from tests.clock.mirrored import connect, employ, mirror_person, punch
 from tests.conftest import Browser
+from tests.host.pages.test_acts import begin, carry_on
 
 
 def code(text: str) -> Code:
@@ -195,3 +198,92 @@ async def test_it_takes_both_rights(database: Database, floor: dict[str, int], b
 
 def test_the_act_is_for_codes_without_an_employee() -> None:
     assert bindings.OPEN_TO["add"] == {"not_found", "unbound", "suggested"}
+
+
+@pytest.fixture
+async def similar(database: Database) -> dict[str, int]:
+    """Code 700 is suggested to be Cleo Marsh's; no employee is like 701. Ids of mirrored people by code."""
+    async with database.transaction() as db:
+        await connect(db)
+        await employ(db, "Cleo Marsh", "P-9")
+        await mirror_person(db, "700", full_name="Marsh, Cleo", seen=1)
+        await mirror_person(db, "701", full_name="Zoran Petrov", seen=1)
+        await bindings.match_all(db)
+        rows = await db.execute(select(ClockEmployee.emp_code, ClockEmployee.id))
+        return {row.emp_code: row.id for row in rows}
+
+
+async def numbers(database: Database) -> list[str]:
+    async with database.transaction() as db:
+        return list(await db.scalars(select(Employee.id_number).order_by(Employee.id)))
+
+
+async def test_of_many_a_code_with_a_suggestion_is_left_and_the_question_says_so(
+    database: Database, similar: dict[str, int], alice: Browser
+) -> None:
+    chosen = {"action": "add", "id": [str(one) for one in similar.values()]}
+    asked = (await alice.submit("/clock_employees/bulk", chosen)).text
+    assert "Add as employee: 1 person?" in asked
+    assert "1 code stays as it is (700): it has a suggestion: accept or reject it first." in asked
+    await alice.submit("/clock_employees/bulk", {**chosen, "confirmed": "1", "number": "2"})
+    assert await numbers(database) == ["P-9", "701"]
+    only = {"action": "add", "id": str(similar["700"])}
+    refused = await alice.submit("/clock_employees/bulk", only)
+    assert refused.status_code == 409
+    assert "accept or reject it first" in refused.text
+
+
+async def test_the_drawer_still_adds_a_person_with_a_suggestion(
+    database: Database, similar: dict[str, int], alice: Browser
+) -> None:
+    url = f"/clock_employees/{similar['700']}/add"
+    assert "1 person is added." in (await alice.get(url)).text
+    assert (await alice.submit(url)).status_code == 303
+    assert await numbers(database) == ["P-9", "700"]
+
+
+async def test_a_job_that_adds_many_says_why_people_stay(
+    database: Database, similar: dict[str, int], parts: Parts, alice: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with database.transaction() as db:
+        await employ(db, "Old Hand", "702", active=False)
+        for code_, name in (("702", "Old Hand"), ("x1", "Emil Fox"), ("X1", "Gus Hill"), ("y" * 51, "Ida Kern")):
+            await mirror_person(db, code_, full_name=name, seen=1, state="not_found")
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 0)
+    url = "/clock_employees/bulk?state=not_found&state=suggested"
+    act_id = await begin(alice, url, {"action": "add", "all": "1"})
+    await carry_on(parts, act_id)
+    page = (await alice.get(f"/acts/{act_id}")).text
+    assert "changed meanwhile" not in page
+    for stays, why in (
+        ("702 Old Hand", "With an ID number that an employee has already"),
+        ("x1 Emil Fox", "With the ID number of another code"),
+        ("X1 Gus Hill", "With the ID number of another code"),
+        ("Ida Kern", "With a code too long for an ID number"),
+        ("700 Marsh, Cleo", "With a suggestion: accept or reject it first"),
+    ):
+        [row] = [one for one in page.split("<tr>") if stays in one]
+        assert why in row
+
+
+async def test_a_job_that_accepts_many_says_why_people_stay(
+    database: Database, similar: dict[str, int], parts: Parts, alice: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with database.transaction() as db:
+        dora = await employ(db, "Dora Lind", "P-10")
+        for code_, name in (("800", "Lind, Dora"), ("801", "Marsh Cleo")):
+            await mirror_person(db, code_, full_name=name, seen=1)
+        await bindings.match_all(db)
+        await mirror_person(db, "900", dora)
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 0)
+    act_id = await begin(alice, "/clock_employees/bulk?state=suggested", {"action": "accept", "all": "1"})
+    await carry_on(parts, act_id)
+    page = (await alice.get(f"/acts/{act_id}")).text
+    assert "changed meanwhile" not in page
+    for stays, why in (
+        ("800 Lind, Dora", "Dora Lind has the code 900."),
+        ("700 Marsh, Cleo", "700, 801 all name Cleo Marsh."),
+        ("801 Marsh Cleo", "700, 801 all name Cleo Marsh."),
+    ):
+        [row] = [one for one in page.split("<tr>") if stays in one]
+        assert why in row

@@ -8,13 +8,15 @@ import pytest
 from sqlalchemy import select, update
 
 from app.accounts.models import Role
-from app.clock.models import Connection, SyncRun, ZoneChange
+from app.clock.bindings import actions as bindings
+from app.clock.models import Binding, Connection, SyncRun, ZoneChange
 from app.clock.sync import run as sync
 from app.clock.sync import when_due
 from app.db.session import Database
+from app.host.models import Employee
 from app.parts import Parts
 from app.simulator import PASSWORD, USERNAME, build_world, create_simulator, serving
-from tests.clock.mirrored import mirror_person
+from tests.clock.mirrored import employ, mirror_person
 from tests.clock.sync_rows import connected, run
 from tests.conftest import Browser, CommandLine, SignIn
 
@@ -221,6 +223,39 @@ async def test_the_last_step_names_the_rights_that_adding_takes(parts: Parts, da
     assert heading(text) == "People"
     assert "Keep people" in text
     assert "/clock_employees/bulk" not in text
+
+
+async def test_the_last_step_leads_with_the_suggestions_and_adds_only_who_is_not_found(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    """Adding a person for whom an employee is suggested would make that employee twice."""
+    await connected(parts, tested_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await run(db, "succeeded")
+        await employ(db, "Ben Okri", "P-1")
+        for code, name in (("700", "Okri, Ben"), ("701", "Cleo Marsh"), ("702", "Dora Lind")):
+            await mirror_person(db, code, full_name=name, seen=1)
+        await bindings.match_all(db)
+        await mirror_person(db, "703", full_name="Cleared by hand", seen=1, state="unbound")
+        await db.execute(update(Binding).where(Binding.emp_code == "703").values(cleared=True))
+    page = (await alice.get(URL)).text
+    assert "1 code is suggested</a>" in " ".join(page.split())
+    assert "2 codes of the clock have no employee here yet." in " ".join(page.split())
+    forms = re.findall(r'<form method="post" action="(/clock_employees/bulk[^"]*)".*?</form>', page, re.DOTALL)
+    assert forms == ["/clock_employees/bulk?state=suggested", "/clock_employees/bulk?state=not_found"]
+    accepting, adding = re.findall(
+        r'<button class="btn([^"]*)" type="submit">(?:<svg.*?</svg>)?([^<]+)…', page, re.DOTALL
+    )
+    assert accepting == (" btn-primary", "Accept 1 suggestion")
+    assert adding == ("", "Add 2 people")
+    await alice.submit(forms[1], {"action": "add", "all": "1", "confirmed": "1", "number": "2"})
+    async with database.transaction() as db:
+        assert set(await db.scalars(select(Employee.id_number))) == {"P-1", "701", "702"}
+    page = (await alice.get(URL)).text
+    assert "The set-up is done." not in page
+    assert "no employee here yet" not in page
+    await alice.submit(forms[0], {"action": "accept", "all": "1", "confirmed": "1", "number": "1"})
+    assert "The set-up is done." in (await alice.get(URL)).text
 
 
 async def test_without_script_a_zone_is_chosen_and_none_is_taken_for_granted(alice: Browser) -> None:
