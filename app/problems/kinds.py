@@ -44,8 +44,9 @@ class Remedy:
     `choices` are (value, label) where the person must choose; `many`: it is safe for many problems at once. `asks` is
     the question before it, "" for none. `ways` gives the choices for one problem by its facts, when these are not the
     same for every problem of the kind. `unchanged` returns a sentence for a remedy that changed nothing; None when
-    every remedy of the kind changes something. `ready` returns False while the act would be refused: pages then do not
-    offer it.
+    every remedy of the kind changes something. `about` gives in words what the button means, by the facts that were
+    shown; when they change before the press, nothing is done. `ready` returns False while the act would be refused:
+    pages then do not offer it.
     """
 
     label: str
@@ -58,6 +59,7 @@ class Remedy:
     ways: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]] | None = None
     unchanged: Callable[[RemedyAsked], Awaitable[str]] | None = None
     ready: Callable[[Mapping[str, Any], datetime], bool] | None = None
+    about: Callable[[Mapping[str, Any]], str] | None = None
 
     def is_ready(self, facts: Mapping[str, Any], now: datetime) -> bool:
         return self.ready is None or self.ready(facts, now)

@@ -198,7 +198,7 @@ def test_a_match_is_accepted_in_its_row_and_the_focus_continues(page_of: SignedI
     assert buttons.count() >= 2
     buttons.first.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#flashes")).to_contain_text(f"{rows[0]} was bound.")
+    expect(page.locator("#flashes")).to_contain_text(f"{rows[0]} was bound to")
     expect(page.get_by_role("link", name=rows[0], exact=True)).to_have_count(0)
     expect(buttons.first).to_be_focused()
     assert page.evaluate(FOCUSED_ROW) == rows[1]
@@ -209,7 +209,7 @@ def test_without_script_a_match_is_accepted_in_its_row(page_of: SignedIn) -> Non
     page.goto(MATCHED)
     code = codes(page)[0]
     page.locator("tbody [data-row-act]").first.click()
-    expect(page.locator("#flashes")).to_contain_text(f"{code} was bound.")
+    expect(page.locator("#flashes")).to_contain_text(f"{code} was bound to")
     assert page.url.endswith("state=auto_matched")
 
 

@@ -200,6 +200,24 @@ async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int)
         raise Conflict(f"The code {code.emp_code} is {label} by now, so “{LABELS[act]}” is no longer possible.")
 
 
+async def refuse_unless_about(db: AsyncSession, clock_employee_id: int, host_employee_id: int) -> None:
+    """For acts on the employee whom a page named: raises Conflict where the code is about another one by now. Call
+    app.clock.bindings.rows.hold and `refuse_unless_open` first."""
+    code = await one(db, clock_employee_id)
+    now = named_by(code)
+    if now == host_employee_id:
+        return
+    rows = await db.execute(select(Employee.id, Employee.name).where(Employee.id.in_([now, host_employee_id])))
+    names = {row.id: row.name for row in rows}
+    is_one, was_one = (names.get(one, "another employee") for one in (now, host_employee_id))
+    changed = (
+        f"The suggestion for code {code.emp_code} is {is_one} now, no longer {was_one}."
+        if code.state == BindingState.SUGGESTED
+        else f"The code {code.emp_code} belongs to {is_one} now, no longer to {was_one}."
+    )
+    raise Conflict(f"{changed} Nothing was changed. Reload the page, then decide again.")
+
+
 async def on_host_event(db: AsyncSession, event: Event) -> None:
     """Listens for changes of people and kiosk codes: they change who is eligible, and so perhaps every match."""
     match event:

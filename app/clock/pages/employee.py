@@ -16,8 +16,6 @@ from app.clock.bindings import queries as binding_queries
 from app.clock.bindings import rows as binding_rows
 from app.clock.bindings.accepting import Accepting
 from app.clock.bindings.adding import Adding
-from app.clock.bindings.queries import Foretold
-from app.clock.bindings.undoing import Undoable
 from app.clock.codes import BINDING_STATES, BindingState, punch_label
 from app.clock.connection import call_log, schedules
 from app.clock.models import ClockEmployee
@@ -37,10 +35,9 @@ from app.clock.pages.employees import (
 from app.clock.profiles import PROFILES
 from app.clock.remote import ClockError
 from app.clock.review import long_act_words
-from app.counting import count
 from app.db.locks import hold
 from app.errors import Conflict, NotFound
-from app.host.pages.picking import pick
+from app.host.pages.picking import pick, picked_id
 from app.texts import id_number_key
 from app.web import edits
 from app.web.context import Context
@@ -52,6 +49,8 @@ from app.web.pages import CHANGED, done, page
 HOST = Form(Text("host", "Host employee", required=True))
 REMARKS = Form(Text("remarks", "Remarks", longest=bindings.LONGEST_REMARK, lines=3))
 MOST_OFFERED = 5
+# Acts on the employee whom a code has, or who is proposed for it.
+ABOUT_ONE = {"accept", "reject", "clear"}
 ON_ONE: Mapping[str, Verb] = {"add": adding.add_one}
 
 
@@ -64,6 +63,7 @@ async def show(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
 async def bind(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
     """Binds at once where that touches nothing else; what a re-binding does is said, with its numbers,
     and asked about first."""
+    await binding_rows.hold(ctx.db)
     row = await binding_queries.person(ctx.db, employee_id)
     form = HOST.read(await ctx.form())
     if not form.ok:
@@ -74,10 +74,17 @@ async def bind(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
         return await _show(ctx, employee_id, status=422, problem=refused.message)
     foretold = await binding_queries.foretell(ctx.db, row.emp_code, host.id)
     undoable = await undoing.foretell(ctx.db, [row.emp_code], host.id)
-    if foretold.needs_a_yes and not await undo.confirmed(ctx, undoable):
-        return await _ask_to_bind(ctx, row, host, foretold, undoable)
+    overtaken = await _is_overtaken(ctx, row, host.id)
+    if overtaken or (foretold.needs_a_yes and not await undo.confirmed(ctx, undoable)):
+        return await undo.ask_to_bind(ctx, row, host, foretold, undoable, overtaken=overtaken)
     said = await _bind(ctx, employee_id, host.id)
     return await _after(ctx, employee_id, " ".join([f"{row.emp_code} is bound to {host.name} now.", *said]))
+
+
+async def _is_overtaken(ctx: Context, row: Any, host_id: int) -> bool:
+    """True when a person bound the code to another employee after the form was shown."""
+    saw = (await ctx.form()).get("shown")
+    return bool(saw) and saw != undo.shown(row) and row.state == BindingState.BOUND and row.host_employee_id != host_id
 
 
 async def _bind(ctx: Context, employee_id: int, host_id: int) -> list[str]:
@@ -129,17 +136,19 @@ async def ask(ctx: NamedDependency[Context], employee_id: FromPath[int], act: Fr
     refuse_unless_allowed(ctx, act)
     row = await binding_queries.person(ctx.db, employee_id)
     await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
-    who = f"{row.emp_code} {row.full_name}".strip()
-    return await _ask(ctx, employee_id, act, who)
+    return await _ask(ctx, act, row)
 
 
 @post("/clock_employees/{employee_id:int}/{act:str}", guards=[ACT], status_code=200)
 async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], act: FromPath[str]) -> Response[Any]:
     refuse_unless_allowed(ctx, act)
+    await binding_rows.hold(ctx.db)
     row = await binding_queries.person(ctx.db, employee_id)
     await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
+    if act in ABOUT_ONE and (named := picked_id(str((await ctx.form()).get("host", "")))) is not None:
+        await bindings.refuse_unless_about(ctx.db, employee_id, named)
     if not await undo.agreed(ctx, act, [employee_id]):
-        return await _ask(ctx, employee_id, act, f"{row.emp_code} {row.full_name}".strip())
+        return await _ask(ctx, act, row)
     if await undo.wanted(ctx, act) == "take_back":
         _, progress = await undoing.clear(ctx.db, ctx.actor, [employee_id])
         return await _after(ctx, employee_id, f"{row.emp_code} was cleared. {long_act_words.told(progress).sentence}")
@@ -148,15 +157,35 @@ async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], a
         raise Conflict(f"{acted.left[0]} {BY_HAND}")
     if isinstance(acted, Adding) and acted.left:
         raise Conflict(acted.left[0])
-    return await _after(ctx, employee_id, f"{row.emp_code} was {ACTS[act].past}.")
+    return await _after(ctx, employee_id, _done_to(act, row))
 
 
-async def _ask(ctx: Context, employee_id: int, act: str, who: str) -> Response[Any]:
+def _done_to(act: str, row: Any) -> str:
+    match act:
+        case "accept":
+            return f"{row.emp_code} was bound to {_named(row)[1]}."
+        case "reject":
+            return f"{_named(row)[1]} was rejected for code {row.emp_code}."
+    return f"{row.emp_code} was {ACTS[act].past}."
+
+
+def _named(row: Any) -> tuple[int, str]:
+    """The employee whom a link, an auto match or a suggestion is about."""
+    if row.host_employee_id:
+        return row.host_employee_id, row.host_name
+    return row.candidates[0]["host_employee_id"], row.candidates[0]["name"]
+
+
+async def _ask(ctx: Context, act: str, row: Any) -> Response[Any]:
+    """The answer carries whom the question is about."""
+    employee_id, who = row.id, f"{row.emp_code} {row.full_name}".strip()
+    question = f"Reject {_named(row)[1]} for {who}?" if act == "reject" else f"{bindings.LABELS[act]}: {who}?"
     return await undo.ask(
         ctx,
         act,
         [employee_id],
-        question=f"{bindings.LABELS[act]}: {who}?",
+        question=question,
+        fields=[("host", f"#{_named(row)[0]}")] if act in ABOUT_ONE else [],
         submit=bindings.LABELS[act],
         consequence=await consequence(ctx, act, [employee_id], suggested_too=True),
         danger=ACTS[act].danger,
@@ -177,42 +206,6 @@ async def _after(ctx: Context, employee_id: int, message: str) -> Response[Any]:
     if ctx.wants_fragment:
         return await _show(ctx, employee_id, message=message, headers=CHANGED)
     return await done(ctx, f"/clock_employees/{employee_id}", message)
-
-
-async def _ask_to_bind(ctx: Context, row: Any, host: Any, foretold: Foretold, undoable: Undoable) -> Response[Any]:
-    """The question takes the place of the drawer's content, or is a page."""
-    return await page(
-        ctx,
-        "clock/employee_rebind.html",
-        fragment="drawer",
-        person=row,
-        question=f"Bind {row.emp_code} to {host.name}?",
-        consequence=" ".join(_sentences(host, foretold)),
-        url=f"/clock_employees/{row.id}/bind",
-        fields=[("host", f"#{host.id}"), ("foretold", undo.signature(undoable))],
-        **undo.offer(undoable, host.name),
-        cancel_url=f"/clock_employees/{row.id}",
-    )
-
-
-def _sentences(host: Any, foretold: Foretold) -> list[str]:
-    said = []
-    if foretold.punches:
-        said.append(
-            f"{count(foretold.punches, 'punch is', 'punches are')} part of"
-            f" {count(foretold.records, 'record', 'records')} of {foretold.owners}."
-        )
-    if foretold.waiting:
-        said.append(f"{count(foretold.waiting, 'other punch is', 'other punches are')} judged as {host.name}'s.")
-    if foretold.rivals:
-        codes = ", ".join(foretold.rivals)
-        said.append(
-            f"{host.name} is auto-matched to {codes}. That match is not confirmed, so it will become a conflict. If"
-            " both codes are theirs, accept it first."
-        )
-    if foretold.beside:
-        said.append(f"{host.name} has {', '.join(foretold.beside)} already; punches of all codes are judged together.")
-    return said
 
 
 async def _show(
@@ -243,6 +236,8 @@ async def _show(
         may_act=may_act,
         offered=offered,
         host_hint=host_hint,
+        names=_named(row)[0] if row.host_employee_id or row.candidates else None,
+        shown=undo.shown(row),
         open_to={act for act, states in bindings.OPEN_TO.items() if row.state in states},
         may_add=ctx.may(ADDS) and not any(_has_its_number(one, row) for one in offered),
         offers_schedules=row.profile in PROFILES and PROFILES[row.profile].offers(schedules.RESOURCE),

@@ -6,7 +6,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, and_
+from sqlalchemy import ColumnElement, and_, func, select
 
 from app.accounts.permissions import needed
 from app.clock.codes import BINDING_STATES, BindingState, Direction, punch_label, verify_label
@@ -21,7 +21,8 @@ from app.clock.review.decisions import Resolved
 from app.clock.review.why import why
 from app.counting import count
 from app.dates import PageZone
-from app.errors import Forbidden, Invalid, NotFound
+from app.errors import Conflict, Forbidden, Invalid, NotFound
+from app.host.pages.picking import picked_id
 from app.web import exports, lists
 from app.web.bulk import act_on_many, action_of
 from app.web.context import Context
@@ -112,7 +113,8 @@ async def use(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Respons
 @post("/clock_transactions/{punch_id:int}/accept", guards=[Requires(fixes.BINDS, module="clock")], status_code=200)
 async def accept(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
     refuse_who_sees_no_punches(ctx)
-    said = await fixes.accept(ctx.db, ctx.actor, punch_id, await _agreed(ctx))
+    named = picked_id(str((await ctx.form()).get("host", "")))
+    said = await fixes.accept(ctx.db, ctx.actor, punch_id, await _agreed(ctx), named)
     return await _answer(ctx, punch_id, said)
 
 
@@ -139,11 +141,16 @@ async def _agreed(ctx: Context) -> str:
 
 
 async def _act(ctx: Context, punch_id: int, action: str) -> Response[Any]:
-    this_one = Punch.id == punch_id
-    resolved = await _carry_out(ctx, action, this_one)
+    this_one, saw = Punch.id == punch_id, (await ctx.form()).get("outcome")
+    outcome = func.coalesce(Punch.import_outcome, "")
+    resolved = await _carry_out(ctx, action, this_one if saw is None else and_(this_one, outcome == str(saw)))
     if not resolved.punches:
-        is_there = await punches.number_of(ctx.db, this_one)
-        raise Invalid(ACTS[action].not_this_one) if is_there else NotFound("There is no such punch.")
+        now = await ctx.db.scalar(select(outcome).where(this_one))
+        if now is None:
+            raise NotFound("There is no such punch.")
+        if saw not in (None, now):
+            raise Conflict(f"The punch is “{label(now)}” now. Nothing was changed. Reload the page, then decide again.")
+        raise Invalid(ACTS[action].not_this_one)
     return await _answer(ctx, punch_id, told(action, resolved))
 
 

@@ -7,6 +7,7 @@ from litestar import Response
 
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import undoing
+from app.clock.bindings.queries import Foretold
 from app.clock.bindings.undoing import Undo, Undoable
 from app.clock.review.long_act_words import told
 from app.counting import count
@@ -128,6 +129,57 @@ def _hint_of_leaving(host: str | None) -> str:
 
 def _how(undoable: Undoable) -> str:
     return "A job does it, and the page shows its progress." if undoable.total > INLINE_LIMIT else ""
+
+
+def shown(row: Any) -> str:
+    """What a page said of the binding, carried by its forms."""
+    return f"{row.state}:{row.host_employee_id or ''}"
+
+
+async def ask_to_bind(
+    ctx: Context, row: Any, host: Any, foretold: Foretold, undoable: Undoable, *, overtaken: bool
+) -> Response[Any]:
+    """The question takes the place of the drawer's content, or is a page. `overtaken`: it says who bound the code
+    meanwhile."""
+    instead, said = "", _sentences(host, foretold)
+    if overtaken:
+        at = (await ctx.zone()).time(row.decided_at)
+        instead, said = (
+            f" instead of {row.host_name}",
+            [f"{row.decided_by} bound it to {row.host_name} on {at}.", *said],
+        )
+    return await page(
+        ctx,
+        "clock/employee_rebind.html",
+        fragment="drawer",
+        person=row,
+        question=f"Bind {row.emp_code} to {host.name}{instead}?",
+        consequence=" ".join(said),
+        url=f"/clock_employees/{row.id}/bind",
+        fields=[("host", f"#{host.id}"), ("foretold", signature(undoable)), ("shown", shown(row))],
+        **offer(undoable, host.name),
+        cancel_url=f"/clock_employees/{row.id}",
+    )
+
+
+def _sentences(host: Any, foretold: Foretold) -> list[str]:
+    said = []
+    if foretold.punches:
+        said.append(
+            f"{count(foretold.punches, 'punch is', 'punches are')} part of"
+            f" {count(foretold.records, 'record', 'records')} of {foretold.owners}."
+        )
+    if foretold.waiting:
+        said.append(f"{count(foretold.waiting, 'other punch is', 'other punches are')} judged as {host.name}'s.")
+    if foretold.rivals:
+        codes = ", ".join(foretold.rivals)
+        said.append(
+            f"{host.name} is auto-matched to {codes}. That match is not confirmed, so it will become a conflict. If"
+            " both codes are theirs, accept it first."
+        )
+    if foretold.beside:
+        said.append(f"{host.name} has {', '.join(foretold.beside)} already; punches of all codes are judged together.")
+    return said
 
 
 async def latest(ctx: Context, emp_code: str) -> LongActView | None:

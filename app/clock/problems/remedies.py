@@ -5,15 +5,12 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import select, text
-from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.bindings import actions as bindings
-from app.clock.bindings import adding, queries
-from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.connection import saved as connection
 from app.clock.mirror import devices, gone, missing_rows, shortfalls
 from app.clock.mirror.devices import DIRECTIONS
-from app.clock.models import Binding, ClockEmployee, Punch
+from app.clock.models import ClockEmployee, Punch
+from app.clock.problems.code_remedies import CHANGED, ON_CODES, still, suggested
 from app.clock.problems.person_days import day_of, who_of
 from app.clock.review import decisions, settling, using_many
 from app.clock.sync import run_rows
@@ -22,7 +19,6 @@ from app.errors import Conflict, Invalid
 from app.problems.kinds import Facts, Remedy, RemedyAsked
 
 RUNS, BINDS, SETS, DECIDES = "clock.sync.run", "clock.employees.edit", "clock.devices.edit", "clock.transactions.edit"
-CHANGED = "This is over, or has changed meanwhile. Reload the page."
 _OF_DAYS = text(
     """
     SELECT p.id, wanted.subject
@@ -106,61 +102,6 @@ ACCEPT_DAYS = Remedy(
 )
 
 
-async def _accept(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
-    return (await bindings.accept(asked.db, asked.actor, people)).codes
-
-
-async def _match_again(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
-    """Returns the codes that are in another state now."""
-    before = await _states(asked.db, asked.subject_ids)
-    if not await bindings.match_again(asked.db, asked.actor, people):
-        raise Conflict(CHANGED)
-    after = await _states(asked.db, asked.subject_ids)
-    return [code for code, state in after.items() if state != before[code]]
-
-
-async def _states(db: AsyncSession, codes: Collection[str]) -> dict[str, str]:
-    which = select(Binding.emp_code, Binding.state).where(among(Binding.emp_code, codes))
-    return {row.emp_code: row.state for row in await db.execute(which)}
-
-
-async def _still(asked: RemedyAsked) -> str:
-    """What the code is in, after it was matched again."""
-    which = select(Binding.state, Binding.candidates).where(Binding.emp_code == asked.subject_ids[0])
-    row = (await asked.db.execute(which)).one()
-    label = BINDING_STATES[BindingState(row.state)].label.lower()
-    if row.state == BindingState.CONFLICT and len(row.candidates) > 1:
-        return f"Still in conflict: {len(row.candidates)} employees fit."
-    if row.state == BindingState.CONFLICT:
-        return "Still in conflict: another code has this employee, or a suggestion names them."
-    return f"Still {label}: no employee fits better than before."
-
-
-async def _ignore(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
-    return await bindings.ignore(asked.db, asked.actor, people)
-
-
-async def _bind(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
-    """To the one employee who has the ID number.
-    Raises Conflict where that would take over something of somebody else."""
-    code, employee_id = asked.subject_ids[0], asked.facts[0]["left"][0]["id"]
-    if (await queries.foretell(asked.db, code, employee_id)).needs_a_yes:
-        raise Conflict("Binding this code would change other codes or records. Open its page: it says which, and asks.")
-    await bindings.bind(asked.db, asked.actor, people[0], employee_id)
-    return [code]
-
-
-async def _add(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
-    """Raises Conflict with the reason where no code can become an employee."""
-    found = await adding.add(asked.db, asked.actor, people)
-    if found.left and not found.taken:
-        raise Conflict(" ".join(found.left))
-    return found.codes
-
-
-_ON_CODES = {"add": _add, "bind": _bind, "accept": _accept, "match_again": _match_again, "ignore": _ignore}
-
-
 def _on_codes(*acts: str) -> Callable[[RemedyAsked], Awaitable[Collection[str]]]:
     async def do(asked: RemedyAsked) -> list[str]:
         act = _chosen(asked, acts)
@@ -168,7 +109,7 @@ def _on_codes(*acts: str) -> Callable[[RemedyAsked], Awaitable[Collection[str]]]
         people = (await asked.db.scalars(which)).all()
         if not people:
             raise Conflict(CHANGED)
-        changed = await _ON_CODES[act](asked, people)
+        changed = await ON_CODES[act](asked, people)
         if not changed and act != "match_again":
             raise Conflict(CHANGED)
         return changed
@@ -184,8 +125,8 @@ def _chosen(asked: RemedyAsked, acts: Sequence[str]) -> str:
 
 
 _OTHERS = (("match_again", "Match again"), ("ignore", "Ignore the code"))
-ACCEPT = Remedy("Accept", BINDS, _on_codes("accept"), many=True)
-MATCH = Remedy("Match again", BINDS, _on_codes("match_again", "ignore"), choices=_OTHERS, many=True, unchanged=_still)
+ACCEPT = Remedy("Accept", BINDS, _on_codes("accept"), many=True, about=suggested)
+MATCH = Remedy("Match again", BINDS, _on_codes("match_again", "ignore"), choices=_OTHERS, many=True, unchanged=still)
 
 
 def _not_found_ways(facts: Facts) -> tuple[tuple[str, str], ...]:
@@ -205,7 +146,7 @@ ADD = Remedy(
     many=True,
     also=("host.people",),
     ways=_not_found_ways,
-    unchanged=_still,
+    unchanged=still,
 )
 IGNORE = Remedy("Ignore the code", BINDS, _on_codes("ignore"), many=True, asks="Leave this code out on purpose?")
 

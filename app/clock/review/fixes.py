@@ -6,7 +6,7 @@ agrees to: with other numbers it is another fix. Which place each rule leads to 
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.audit import Actor
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import queries as binding_queries
+from app.clock.bindings import rows as binding_rows
 from app.clock.codes import BindingState
 from app.clock.importing import facts
 from app.clock.importing.facts import Surroundings
@@ -36,13 +37,14 @@ BINDS, SETS_TERMINALS = "clock.employees.edit", "clock.devices.edit"
 @dataclass(frozen=True, slots=True)
 class Fix:
     """`permission` is what a person needs for it. `act` is "accept" or "terminal" for what is done at once, empty for a
-    fix that leads to `url`: a drawer, or else a page."""
+    fix that leads to `url`: a drawer, or else a page. `host_employee_id` is the employee whom "accept" names."""
 
     label: str
     permission: str
     url: str = ""
     act: str = ""
     is_drawer: bool = True
+    host_employee_id: int | None = field(default=None, compare=False)
 
     def leads_to(self, address: str) -> bool:
         """True when it leads to the page of that address, or to one row of it:
@@ -56,10 +58,13 @@ async def fix(db: AsyncSession, seen: Surroundings, because: Reason | None) -> F
     return await found(db, seen, because) if found is not None and because is not None else None
 
 
-async def accept(db: AsyncSession, actor: Actor, punch_id: int, agreed: str) -> str:
+async def accept(
+    db: AsyncSession, actor: Actor, punch_id: int, agreed: str, host_employee_id: int | None = None
+) -> str:
     """Confirms the suggestion for the code of the punch. Says what became of it. Raises NotFound, and Conflict where
-    the button would say something else by now."""
-    seen, _ = await _agreed(db, punch_id, agreed, "accept")
+    the button would say something else by now, or would mean another employee of the same name."""
+    await binding_rows.hold(db)
+    seen, _ = await _agreed(db, punch_id, agreed, "accept", host_employee_id)
     found = await _binding(db, seen.punch.emp_code)
     accepting = await bindings.accept(db, actor, [found.clock_employee_id] if found else [])
     if not accepting.taken:
@@ -75,11 +80,15 @@ async def set_terminal(db: AsyncSession, actor: Actor, punch_id: int, agreed: st
     return f"The terminal was set. To be judged again by the next import: {devices.punches(changed.judged_again)}."
 
 
-async def _agreed(db: AsyncSession, punch_id: int, agreed: str, act: str) -> tuple[Surroundings, Rule]:
+async def _agreed(
+    db: AsyncSession, punch_id: int, agreed: str, act: str, host_employee_id: int | None = None
+) -> tuple[Surroundings, Rule]:
     seen = await facts.around(db, punch_id, datetime.now(UTC))
     verdict = facts.verdict_on(punch_id, seen.judged())
     found = await fix(db, seen, verdict.because if verdict is not None else None)
     if verdict is None or found is None or (found.act, found.label) != (act, agreed):
+        raise Conflict(CHANGED)
+    if host_employee_id not in (None, found.host_employee_id):
         raise Conflict(CHANGED)
     return seen, verdict.because.rule
 
@@ -100,7 +109,8 @@ async def _of_binding(db: AsyncSession, seen: Surroundings, _: Reason) -> Fix | 
     if found.state == BindingState.SUGGESTED and len(found.candidates) == 1:
         accepting = await bindings.foretell_accepting(db, [found.clock_employee_id])
         if accepting.taken:
-            return Fix(f"Accept {found.candidates[0]['name']}: {punches}", BINDS, act="accept")
+            name, who = found.candidates[0]["name"], found.candidates[0]["host_employee_id"]
+            return Fix(f"Accept {name}: {punches}", BINDS, act="accept", host_employee_id=who)
     verb = "Stop ignoring code" if found.state == BindingState.IGNORED else "Bind code"
     return Fix(f"{verb} {code}: {punches}", BINDS, f"/clock_employees/{found.clock_employee_id}")
 

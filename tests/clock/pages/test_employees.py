@@ -186,7 +186,7 @@ class TestDrawer:
         url = f"/clock_employees/{floor['900']}/accept"
         answer = await bob.submit(url, headers=HTMX)
         assert (answer.status_code, answer.headers["hx-trigger"]) == (200, "muster:changed")
-        assert "900 was bound." in answer.text
+        assert "900 was bound to Ben Okri." in answer.text
         assert await state(database, "900") == ("bound", floor["ben"])
 
     async def test_without_script_an_act_goes_back_to_where_one_came_from(self, bob, floor):
@@ -555,3 +555,86 @@ class TestWhoMay:
 
     async def test_strangers_sign_in_first(self, visitor):
         assert (await visitor.get("/clock_employees")).headers["location"].startswith("/sign-in")
+
+
+class TestMeanwhile:
+    """An act is about the person whom the page named. It asks before it overwrites what was decided meanwhile."""
+
+    @pytest.fixture
+    async def stale(self, database):
+        """Code 7 is suggested to be Benn Okri's. `better()` has it suggested to be Ben Okri's."""
+        async with database.transaction() as db:
+            await connect(db)
+            benn = await employ(db, "Benn Okri", "200")
+            await mirror_person(db, "7", full_name="Okri, Ben", seen=1)
+            await bindings.match_all(db)
+            who = await bindings.id_of_code(db, "7")
+
+        async def better():
+            async with database.transaction() as db:
+                ben = await employ(db, "Ben Okri", "300")
+                await bindings.match_all(db)
+                return ben
+
+        return {"benn": benn, "who": who, "better": better}
+
+    async def test_the_forms_of_the_drawer_and_of_the_row_name_the_person(self, bob, stale):
+        named = f'name="host" value="#{stale["benn"]}"'
+        drawer = (await bob.get(f"/clock_employees/{stale['who']}")).text
+        foot = drawer.split('<div class="drawer-foot">')[1].split("/accept")[1].split("</form>")[0]
+        assert named in foot
+        row = (await bob.get("/clock_employees")).text.split("data-row-act")[1].split("</button>")[0]
+        assert named in row
+
+    @pytest.mark.parametrize("act", ["accept", "reject"])
+    async def test_another_suggestion_is_neither_accepted_nor_rejected(self, bob, stale, database, act):
+        await stale["better"]()
+        answer = await bob.submit(f"/clock_employees/{stale['who']}/{act}", {"host": f"#{stale['benn']}"}, headers=HTMX)
+        assert answer.status_code == 409
+        assert "The suggestion for code 7 is Ben Okri now, no longer Benn Okri. Nothing was changed." in answer.text
+        assert (await state(database, "7")).state == "suggested"
+
+    @pytest.mark.parametrize("act", ["accept", "reject"])
+    async def test_a_form_that_names_no_person_acts_as_before(self, bob, stale, database, act):
+        await stale["better"]()
+        assert (await bob.submit(f"/clock_employees/{stale['who']}/{act}")).status_code == 303
+        assert (await state(database, "7")).state == {"accept": "bound", "reject": "unbound"}[act]
+
+    async def test_the_question_and_the_message_of_reject_name_the_person(self, bob, stale):
+        url = f"/clock_employees/{stale['who']}/reject"
+        asked = (await bob.fragment(url)).text
+        assert "Reject Benn Okri for 7 Okri, Ben?" in asked
+        host = re.search(r'name="host" value="([^"]*)"', asked)[1]
+        assert host == f"#{stale['benn']}"
+        await bob.submit(url, {"host": host})
+        assert "Benn Okri was rejected for code 7." in (await bob.get("/clock_employees")).text
+
+    async def test_a_link_to_somebody_else_is_not_cleared(self, alice, bob, stale, database):
+        url = f"/clock_employees/{stale['who']}"
+        await alice.submit(f"{url}/accept")
+        asked = (await alice.fragment(f"{url}/clear")).text
+        ben = await stale["better"]()
+        await bob.submit(f"{url}/bind", {"host": f"#{ben}"})
+        answer = await alice.submit(f"{url}/clear", {"host": re.search(r'name="host" value="([^"]*)"', asked)[1]})
+        assert answer.status_code == 409
+        assert "The code 7 belongs to Ben Okri now, no longer to Benn Okri. Nothing was changed." in answer.text
+        assert await state(database, "7") == ("bound", ben)
+
+    async def test_who_binds_a_code_that_somebody_bound_meanwhile_is_asked(self, alice, bob, database):
+        async with database.transaction() as db:
+            await connect(db, "Europe/Berlin")
+            xenia, yuri = await employ(db, "Xenia", "500"), await employ(db, "Yuri", "501")
+            await mirror_person(db, "7", full_name="Somebody Else", seen=1, state="not_found")
+            url = f"/clock_employees/{await bindings.id_of_code(db, '7')}"
+        shown = re.search(r'name="shown" value="([^"]*)"', (await bob.fragment(url)).text)[1]
+        await alice.submit(f"{url}/bind", {"host": f"#{xenia}", "shown": shown})
+        asked = await bob.submit(f"{url}/bind", {"host": f"#{yuri}", "shown": shown}, headers=HTMX)
+        assert await state(database, "7") == ("bound", xenia)
+        assert "Bind 7 to Yuri instead of Xenia?" in asked.text
+        assert re.search(r"Alice Ahn bound it to Xenia on \w+ \d+ \w+, \d\d:\d\d\.", asked.text)
+        now = re.search(r'name="shown" value="([^"]*)"', asked.text)[1]
+        # Even agreed, as long as the answer does not come from this question.
+        await bob.submit(f"{url}/bind", {"host": f"#{yuri}", "shown": shown, "confirmed": "1"}, headers=HTMX)
+        assert await state(database, "7") == ("bound", xenia)
+        await bob.submit(f"{url}/bind", {"host": f"#{yuri}", "shown": now, "confirmed": "1"}, headers=HTMX)
+        assert await state(database, "7") == ("bound", yuri)

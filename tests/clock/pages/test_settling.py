@@ -20,7 +20,7 @@ from app.parts import Parts
 from app.web.long_acts import bulk
 from tests.clock.mirror_store import when
 from tests.clock.mirrored import connect, mirror_person, punch
-from tests.clock.resolved import ada_works, id_of, import_all
+from tests.clock.resolved import ada_works, id_of, import_all, then
 from tests.conftest import Browser
 from tests.host.pages.test_acts import begin
 
@@ -63,6 +63,21 @@ async def test_one_is_settled_in_why_with_a_note_and_not_settled_again(
     assert "1 punch needs a person again." in answer.text
     assert "Mark as settled</button>" in answer.text
     assert await settled(database) == []
+
+
+async def test_an_outcome_that_the_page_did_not_show_is_not_settled(database: Database, bob: Browser) -> None:
+    await ada_works(database, "I 08:00")
+    url = f"/clock_transactions/{await id_of(database, 'Mon 08:00')}"
+    form = (await bob.get(url)).text.split(f'action="{url}/settle"')[1].split("</form>")[0]
+    saw = re.findall(r'name="outcome" value="([^"]*)"', form)
+    assert saw == ["only_one_punch"]
+    await then(database, "O Tue 17:00")
+    answer = await bob.submit(f"{url}/settle", {"note": "Went home", "outcome": saw[0]}, headers=HTMX)
+    assert answer.status_code == 409
+    assert "The punch is “Shift over 24 hours” now. Nothing was changed." in answer.text
+    assert await settled(database) == []
+    assert (await bob.submit(f"{url}/settle", {"outcome": "over_24h"}, headers=HTMX)).status_code == 200
+    assert len(await settled(database)) == 1
 
 
 async def test_who_only_looks_sees_who_settled_it(database: Database, ada: int, bob: Browser, vera: Browser) -> None:

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from app.accounts.audit import COMMAND_LINE
+from app.clock.bindings import actions as bindings
 from app.clock.models import Binding, Connection, DailyTotal, Device, SyncRun
 from app.clock.sync import backfill
 from app.errors import Conflict
@@ -16,6 +17,7 @@ from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal
 from tests.clock.problems.days import stay
 from tests.clock.problems.desk import Desk
 from tests.clock.syncing import site
+from tests.conftest import Browser
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 
@@ -141,3 +143,33 @@ async def test_a_clock_that_is_silent_hides_what_its_terminals_miss_until_it_spe
     async with parts.database.transaction() as db:
         after = [one.last_seen_at for one in await db.scalars(select(Problem).where(Problem.kind.in_(terminals)))]
     assert after == before, "a punch of another terminal changes nothing about them"
+
+
+@pytest.mark.parametrize("looked", [False, True])
+async def test_accept_binds_only_whom_the_problem_named(parts: Parts, alice: Browser, looked: bool) -> None:
+    """A pass suggests another employee; the problem says so only after the next look."""
+    desk = Desk(parts)
+    async with parts.database.transaction() as db:
+        await connect(db, last_success_at=NOW, updated_at=NOW, created_at=NOW)
+        await employ(db, "Benn Okri", "200")
+        await mirror_person(db, "7", full_name="Okri, Ben", seen=1)
+        await bindings.match_all(db)
+        await stay(db, "7", "not_bound", NOW - timedelta(days=7))
+    await desk.look()
+    url = f"/problems/{(await desk.the('suggested')).id}"
+    pages = [(await alice.get(one)).text for one in ("/problems", url)]
+    assert all('name="about" value="Benn Okri"' in page for page in pages)
+    async with parts.database.transaction() as db:
+        await employ(db, "Ben Okri", "300")
+        await bindings.match_all(db)
+    if looked:
+        await desk.look()
+    refused = await alice.submit(f"{url}/remedy", {"about": "Benn Okri"})
+    assert refused.status_code == 409
+    assert "changed meanwhile" in refused.text
+    async with parts.database.transaction() as db:
+        assert await db.scalar(select(Binding.state)) == "suggested"
+    await desk.look()
+    assert (await alice.submit(f"{url}/remedy", {"about": "Ben Okri"})).status_code == 303
+    async with parts.database.transaction() as db:
+        assert await db.scalar(select(Binding.state)) == "bound"

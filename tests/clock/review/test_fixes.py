@@ -1,9 +1,10 @@
 """*Why?* leads with the one thing that changes the outcome, named with its effect, and does it only as it was named."""
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from app.accounts.audit import SYSTEM
 from app.clock.bindings import actions as bindings
@@ -14,10 +15,17 @@ from app.db.session import Database
 from app.errors import Conflict
 from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
+from app.host.models import Employee
 from app.host.people import people
+from tests.clock.clock_worker import until
 from tests.clock.mirror_store import when
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, punch
 from tests.clock.resolved import ada_works, id_of, import_all, record_id, then, why_of
+
+_WAITS_FOR_A_LOCK = text(
+    "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
 
 
 async def suggested(database: Database) -> None:
@@ -51,6 +59,37 @@ async def test_what_the_button_said_is_what_is_agreed_to(database: Database) -> 
         with pytest.raises(Conflict, match="Look at the punch again"):
             async with database.transaction() as db:
                 await verb(db, SYSTEM, punch_id, "Accept Ben Okri: 3 punches")
+    async with database.transaction() as db:
+        assert await db.scalar(select(Binding.state)) == "suggested"
+
+
+@pytest.mark.parametrize("name", ["Ben Okri", "Benn Okri"])
+async def test_accept_waits_for_a_pass_and_binds_only_whom_the_button_named(database: Database, name: str) -> None:
+    """The pass suggests somebody else, perhaps of the same name."""
+    async with database.transaction() as db:
+        await connect(db)
+        await mirror_terminal(db, "T1")
+        await employ(db, name, "200")
+        await mirror_person(db, "7", full_name="Okri, Ben", seen=1)
+        await bindings.match_all(db)
+    await then(database, "I 08:00, O 17:00", "7")
+    found, punch_id = (await why_of(database, "Mon 08:00", "7")).fix, await id_of(database, "Mon 08:00", "7")
+    assert found is not None
+
+    async def press() -> str:
+        async with database.transaction() as db:
+            return await fixes.accept(db, SYSTEM, punch_id, found.label, found.host_employee_id)
+
+    async with database.transaction() as db:
+        await bindings.match_all(db)
+        pressed = asyncio.create_task(press())
+        await until(lambda: db.scalar(_WAITS_FOR_A_LOCK))
+        if name == "Ben Okri":
+            await db.execute(update(Employee).values(active=False))
+        await employ(db, "Ben Okri", "300")
+        await bindings.match_all(db)
+    with pytest.raises(Conflict, match="Look at the punch again"):
+        await pressed
     async with database.transaction() as db:
         assert await db.scalar(select(Binding.state)) == "suggested"
 

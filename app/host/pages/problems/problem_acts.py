@@ -229,8 +229,9 @@ async def apply_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int])
     """Takes the right of the act itself, beside the one to see the problem."""
     row = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     wanted = remedies.remedy_of(ctx, kinds()[row.kind])
-    choice = choice_of(wanted.choices_for(row.facts), str((await ctx.form()).get("choice", "")))
-    helped = await remedies.run(ctx, [problem_id], choice)
+    form = await ctx.form()
+    choice = choice_of(wanted.choices_for(row.facts), str(form.get("choice", "")))
+    helped = await remedies.run(ctx, [problem_id], choice, str(form.get("about", "")))
     now = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
     if not helped and not now.closed_at:
         return await _back(ctx, problem_id, await remedies.still_so(ctx, now), see=place_of(now))

@@ -18,14 +18,18 @@ from app.problems.models import Problem
 from app.problems.queries import IS_OPEN
 from app.web.context import Context
 
+CHANGED = "The problem has changed meanwhile. Nothing was done. Reload the page."
+
 
 @dataclass(frozen=True, slots=True)
 class OfferedRemedy:
-    """What a button says, and where it leads. `asks`: a question comes first, so it opens in a dialog."""
+    """What a button says, and where it leads. `asks`: a question comes first, so it opens in a dialog. `about`: what
+    its form carries, so that it does what the page said."""
 
     label: str
     url: str
     asks: bool
+    about: str = ""
 
 
 def offered(ctx: Context, row: Any) -> OfferedRemedy | None:
@@ -40,7 +44,9 @@ def offered(ctx: Context, row: Any) -> OfferedRemedy | None:
         or not remedy.is_ready(row.facts, datetime.now(UTC))
     ):
         return None
-    return OfferedRemedy(remedy.label_for(row.facts), f"/problems/{row.id}/remedy", bool(remedy.asks or remedy.choices))
+    about = remedy.about(row.facts) if remedy.about else ""
+    asks = bool(remedy.asks or remedy.choices)
+    return OfferedRemedy(remedy.label_for(row.facts), f"/problems/{row.id}/remedy", asks, about)
 
 
 def remedy_of(ctx: Context, kind: ProblemKind) -> Remedy:
@@ -53,12 +59,14 @@ def remedy_of(ctx: Context, kind: ProblemKind) -> Remedy:
     return kind.remedy
 
 
-async def run(ctx: Context, problem_ids: Collection[int], choice: str = "") -> int:
+async def run(ctx: Context, problem_ids: Collection[int], choice: str = "", about: str | None = None) -> int:
     """Runs the remedies of the open ones among these problems, then looks which of them are over. Returns how many
-    problems changed. Raises what the acts raise."""
+    problems changed. Raises what the acts raise, and Conflict where the remedy means something else than `about`."""
     by_kind, done = await _open(ctx, problem_ids), 0
     for name, rows in by_kind.items():
         remedy = remedy_of(ctx, kinds()[name])
+        if about and remedy.about and any(remedy.about(row.facts) != about for row in rows):
+            raise Conflict(CHANGED)
         subjects, facts = [row.subject_id for row in rows], [row.facts for row in rows]
         changed = await remedy.do(RemedyAsked(ctx.parts, ctx.db, ctx.actor, subjects, facts, choice))
         helped = [row.id for row in rows if changed is None or row.subject_id in changed]
