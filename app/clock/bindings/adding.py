@@ -107,15 +107,20 @@ def _is_suggested(code: Code) -> bool:
     return code.state == BindingState.SUGGESTED
 
 
+async def _hold(db: AsyncSession) -> None:
+    await binding_rows.hold(db)
+    await people.hold_numbers(db)
+
+
 async def add(
     db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int], *, suggested_too: bool = False
 ) -> Adding:
     """Makes an employee of each code that no employee has, with what the clock says of the person, and binds it.
 
-    A code with a suggestion stays, because its person is probably an employee already. `suggested_too` takes it: somebody
-    looked at the suggestion.
+    A code with a suggestion stays, because its person is probably an employee already. `suggested_too` takes it: a
+    person looked at the suggestion.
     """
-    await binding_rows.hold(db)
+    await _hold(db)
     return await _add(db, actor, await foretell(db, clock_employee_ids, suggested_too=suggested_too))
 
 
@@ -126,7 +131,7 @@ async def add_one(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[i
 
 async def add_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> Adding:
     """`add` for one part of many codes. It also leaves a code that is the same ID number as a code in another part."""
-    await binding_rows.hold(db)
+    await _hold(db)
     able = await actions.open_to(db, "add", clock_employee_ids)
     chosen = [one for one in able if not _is_suggested(one)]
     numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)

@@ -52,6 +52,7 @@ async def edit_form(ctx: NamedDependency[Context], employee_id: FromPath[int]) -
 
 @post("/people/{employee_id:int}/edit", guards=[Requires("host.people")], status_code=200)
 async def edit(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Response[Any]:
+    await people.hold_numbers(ctx.db)
     await hold(ctx.db, Employee.id == employee_id)
     person = await person_of(ctx, employee_id)
     form = await edits.sent(ctx, await _form(ctx), _stored(person), about=("employee", employee_id, "user_id"))

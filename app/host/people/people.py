@@ -12,6 +12,7 @@ from app.accounts import audit
 from app.accounts.audit import Actor, AuditedChange
 from app.accounts.models import User
 from app.db.among import among
+from app.db.locks import hold_name
 from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import events
@@ -69,9 +70,16 @@ def _problem(name: str, text: str | None) -> str | None:
     return None
 
 
+async def hold_numbers(db: AsyncSession) -> None:
+    """Keeps other transactions of this workspace from giving ID numbers until this one ends. Read numbers, and lock
+    employees, only after it."""
+    await hold_name(db, "employees")
+
+
 async def add(db: AsyncSession, actor: Actor, details: EmployeeDetails) -> int:
     """The new employee's id. ID numbers may be shared by several people. Raises Invalid."""
     details = cleaned(details)
+    await hold_numbers(db)
     await _check_user(db, details.user_id)
     values = {**asdict(details), "id_number_key": id_number_key(details.id_number)}
     employee_id = (await db.execute(insert(Employee).values(values).returning(Employee.id))).scalar_one()
@@ -97,6 +105,7 @@ async def add_many(
 async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: EmployeeDetails) -> bool:
     """True when anything changed. Raises Invalid, NotFound, and Conflict for a deleted employee."""
     details = cleaned(details)
+    await hold_numbers(db)
     row = (await db.execute(select(Employee).where(Employee.id == employee_id).with_for_update())).scalar_one_or_none()
     if row is None:
         raise NotFound

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -24,14 +24,13 @@ from app.errors import Conflict, FieldError, Invalid
 from app.host import events
 from app.host.models import Employee, KioskEnrolment
 from app.host.people import kiosk
-from app.host.people.people import EmployeeDetails, add_many, cleaned
+from app.host.people.people import EmployeeDetails, add_many, cleaned, hold_numbers
 from app.texts import id_number_key, unguarded
 
 COLUMNS = ("id_number", "name", "email", "department", "position", "active", "kiosk_code", "user_email")
 NEEDED = ("id_number", "name")
 MOST_LINES = 50_000
 _YES, _NO = {"true", "yes", "y", "1", "active"}, {"false", "no", "n", "0", "inactive"}
-_ALONE = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))")
 Key = tuple[str, str]
 
 
@@ -75,7 +74,7 @@ async def import_csv(db: AsyncSession, actor: Actor, data: bytes) -> PeopleImpor
     """Writes the whole file or nothing. Raises Invalid whose details name each bad line (`line 7`) and what to do."""
     lines, problems = read(data)
     # One at a time, or two imports of one file would both add its new people.
-    await db.execute(_ALONE, {"key": f"people-import:{workspace_of(db)}"})
+    await hold_numbers(db)
     plan = await _plan(db, lines)
     problems = sorted([*problems, *plan.problems], key=lambda one: int(one.field.removeprefix("line ")))
     if problems:

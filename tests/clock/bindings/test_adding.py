@@ -1,11 +1,13 @@
 """*Add as employee*: who becomes one, which codes stay, and that two who press it at once add no person twice."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts.audit import COMMAND_LINE
+from app.accounts.audit import COMMAND_LINE, Actor
 from app.accounts.models import AuditEntry, Role
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import adding
@@ -14,6 +16,7 @@ from app.clock.bindings.code_states import Code
 from app.clock.models import Binding, BindingChange, ClockEmployee, Department, Position, Setting
 from app.db.session import Database
 from app.host.models import Employee
+from app.host.people import people, people_import
 from app.host.people.people import LONGEST, EmployeeDetails, cleaned
 from app.parts import Parts
 from app.web.long_acts import bulk
@@ -287,3 +290,35 @@ async def test_a_job_that_accepts_many_says_why_people_stay(
     ):
         [row] = [one for one in page.split("<tr>") if stays in one]
         assert why in row
+
+
+async def an_addition(db: AsyncSession) -> None:
+    await people.add(db, COMMAND_LINE, EmployeeDetails("100", "Ada Lovelace"))
+
+
+async def an_import(db: AsyncSession) -> None:
+    await people_import.import_csv(db, COMMAND_LINE, b"id_number,name\n100,Ada Lovelace\n")
+
+
+async def an_edit(db: AsyncSession) -> None:
+    await people.edit(db, COMMAND_LINE, await db.scalar(select(Employee.id)) or 0, EmployeeDetails("100", "Bo"))
+
+
+@pytest.mark.parametrize("act", [an_addition, an_import, an_edit])
+@pytest.mark.parametrize("adds", [adding.add, adding.add_part])
+async def test_a_number_that_is_given_at_the_same_time_is_not_given_twice(
+    database: Database,
+    floor: dict[str, int],
+    act: Callable[[AsyncSession], Awaitable[None]],
+    adds: Callable[[AsyncSession, Actor, list[int]], Awaitable[adding.Adding]],
+) -> None:
+    async def press() -> adding.Adding:
+        async with database.transaction() as db:
+            return await adds(db, COMMAND_LINE, [floor["100"]])
+
+    async with database.transaction() as db:
+        await act(db)
+        pressed = asyncio.create_task(press())
+        await asyncio.wait([pressed], timeout=1)
+        assert not pressed.done(), "it waits until the other one is saved"
+    assert (await pressed).known == ("100",)
