@@ -144,21 +144,38 @@ async def _of_person(_: AsyncSession, seen: Surroundings, __: Reason) -> Fix | N
 
 
 async def _of_missing(_: AsyncSession, seen: Surroundings, because: Reason) -> Fix | None:
-    """The form of a record by hand, with what the shift has."""
+    """The form of a record by hand, with what the shift has.
+
+    Over 24 hours, the clock-out is probably of another day: the form gets the clock-in alone. Once a person added hours
+    in the shift, only settling is left.
+    """
     shift = because.shift
     if not isinstance(seen.who, PairingEmployee) or shift is None:
         return None
+    if because.rule is Rule.OVER_24H and _has_hours_by_hand(seen, shift):
+        return None
     lacks = "the clock-in" if shift.is_orphan else "a record by hand" if shift.clock_out else "the clock-out"
     return Fix(f"Add {lacks}", "host.attendance.decide", f"/attendance/add?{_filled_in(seen, seen.who.id, shift)}")
+
+
+def _has_hours_by_hand(seen: Surroundings, shift: Shift) -> bool:
+    """True when a record made by hand lies in the shift, or over one of its ends."""
+    start, end = shift.first.at, shift.last_at
+    return any(
+        one.source == "manual" and not one.deleted and one.clock_in <= end and (one.clock_out or one.clock_in) >= start
+        for one in seen.records
+        if isinstance(seen.who, PairingEmployee) and one.employee_id == seen.who.id and one.kind == shift.kind
+    )
 
 
 def _filled_in(seen: Surroundings, employee_id: int, shift: Shift) -> str:
     """Times as the form takes them: local to the workspace, without an offset."""
     known: list[tuple[str, datetime | None]] = [
         ("clock_in", None if shift.is_orphan else shift.first.at),
-        ("clock_out", shift.first.at if shift.is_orphan else shift.clock_out.at if shift.clock_out else None),
+        ("clock_out", shift.first.at if shift.is_orphan else None),
     ]
-    for at, (out, back) in enumerate(shift.written_breaks(), 1):
+    breaks = () if shift.clock_out and not shift.is_orphan else shift.written_breaks()
+    for at, (out, back) in enumerate(breaks, 1):
         known += [(f"break_{at}_out", out), (f"break_{at}_back", back)]
     zone = seen.case.rules.zone
     times = {name: at.astimezone(zone).replace(tzinfo=None).isoformat() for name, at in known if at is not None}

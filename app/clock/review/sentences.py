@@ -167,7 +167,10 @@ class _Sentences:
             case Rule.OVER_24H:
                 return (
                     f"The shift {self.tell.hours(shift)} is {span(length(shift))} long; the limit is {span(DAY)}.",
-                    "A missing tap between the two that arrives later, or a corrected clock of the terminal.",
+                    (
+                        "A missing tap between the two that arrives later, or a corrected clock of the terminal. "
+                        "Otherwise, add the hours by hand, then mark the punches as settled."
+                    ),
                 )
             case Rule.AWAITING_CLOSE:
                 lacks = "no clock-in before it" if shift.is_orphan else "no clock-out"

@@ -79,7 +79,10 @@ class Why:
             return ""
         if self.use is not None and self.use.possible:
             return "use"
-        return "retry" if self.retry is not None else "keep" if self.keep is not None else ""
+        if self.retry is not None or self.keep is not None:
+            return "retry" if self.retry is not None else "keep"
+        # Nothing but settling is left once the hours of such a shift were added by hand.
+        return "settle" if self.settle is not None and self.punch.import_outcome == Outcome.OVER_24H else ""
 
 
 async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:

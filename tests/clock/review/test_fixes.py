@@ -15,6 +15,7 @@ from app.db.session import Database
 from app.errors import Conflict
 from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
+from app.host.attendance.hours import Hours
 from app.host.models import Employee
 from app.host.people import people
 from tests.clock.clock_worker import until
@@ -156,6 +157,27 @@ async def test_a_missing_punch_is_added_by_hand_with_the_hours_that_are_known(da
     )
     assert (last.label, last.permission) == ("Add the clock-in", "host.attendance.decide")
     assert last.url == f"{start}&clock_out={when('Fri 08:00').date()}T17%3A00%3A00"
+
+
+async def test_over_24_hours_leads_to_the_first_hours_and_then_to_settling(database: Database) -> None:
+    """The clock-out is of another day, and a record by hand changes nothing about the outcome."""
+    ada = await ada_works(database, "I 08:00, bo 12:00, bi 13:00, O Tue 17:00")
+    before = await why_of(database, "Mon 08:00")
+    assert before.fix is not None
+    assert before.fix.label == "Add a record by hand"
+    start = f"/attendance/add?employee=%23{ada}&stay=1&both=1"
+    assert before.fix.url == f"{start}&clock_in={when('08:00').date()}T08%3A00%3A00"
+    assert "then mark the punches as settled." in before.change
+    async with database.transaction() as db:
+        await attendance.add(db, SYSTEM, ada, Hours(when("08:00"), when("17:00")))
+    await import_all(database)
+    for at in ("Mon 08:00", "Tue 17:00"):
+        after = await why_of(database, at)
+        assert (after.label, after.fix, after.leads) == ("Shift over 24 hours", None, "settle")
+        assert "Add a record by hand" in [one.label for one in after.links]
+    await then(database, "I Sat 08:00, O Sun 17:00")
+    another = await why_of(database, "Sat 08:00")
+    assert another.fix is not None, "the record by hand lies in another shift"
 
 
 async def test_the_other_places_that_change_an_outcome(database: Database) -> None:
