@@ -32,6 +32,11 @@ from app.web.pages import done, go, page
 SEE = Requires("clock.employees", module="clock")
 ACT = Requires("clock.employees.edit", module="clock")
 BY_HAND = "Bind a code by hand where one person really has two."
+# What the question about very many codes says besides: they are not looked at before.
+OF_MANY = {
+    "accept": BY_HAND,
+    "add": "Codes with a suggestion stay, and so do those with an ID number that an employee has already.",
+}
 
 
 @get("/clock_employees", guards=[SEE])
@@ -81,7 +86,7 @@ async def _at_length(ctx: Context, act: str) -> Response[Any] | None:
     """Leaves the act to a job when the whole filter means many. The question about records then has no number."""
 
     async def ask_of_many(who: str) -> dict[str, Any]:
-        says = " ".join([ACTS[act].consequence, *([BY_HAND] if act == "accept" else [])])
+        says = " ".join(filter(None, [ACTS[act].consequence, OF_MANY.get(act)]))
         label = f"{bindings.LABELS[act]}: {who}"
         return {"question": f"{label}?", "submit": label, "consequence": says, "danger": ACTS[act].danger}
 
