@@ -127,7 +127,7 @@ LEFT: Mapping[str, Mapping[str, str]] = {
     "add": {
         "known": "with an ID number that an employee has already, perhaps one who is inactive or deleted",
         "twins": "with the ID number of another code",
-        "unfit": "with a code too long for an ID number",
+        "unfit": "with a code that can't be an ID number",
         "suggested": "with a suggestion: accept or reject it first",
     },
     "accept": {"held": "whose employee has another code", "claimed": "whose employee another suggestion names, too"},
