@@ -80,7 +80,7 @@ def _progress() -> "Iterator[MigrationWatch]":
     shows = sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shows) as progress:
         told = _MigrationProgress(progress, lines=not shows)
-        yield MigrationWatch(frame.say_who_is_at_work, told.begins, told.is_held_up, told.ends)
+        yield MigrationWatch(frame.say_who_is_at_work, told.begins, told.is_held_up, told.ends, told.index_waits)
 
 
 class _MigrationProgress:
@@ -98,6 +98,9 @@ class _MigrationProgress:
 
     def is_held_up(self, schema: str, reason: str) -> None:
         self._say_now_and_then(f"{schema} is tried again: {reason}.")
+
+    def index_waits(self, schema: str, transaction: str) -> None:
+        self._say(f"{schema}: its index waits until the transaction of {transaction}, ends. End it, or wait.")
 
     def ends(self, schema: str) -> None:
         self._done += 1

@@ -92,12 +92,14 @@ def _quiet(*_: object) -> None:
 @dataclass(frozen=True, slots=True)
 class MigrationWatch:
     """The functions that are told how a migration goes: which other process it waits for; how many schemas have
-    something to do; which schema is tried again later and why; and which one is done."""
+    something to do; which schema is tried again later and why; which one is done; and for which transaction the index
+    of a schema waits."""
 
     waits_for: Callable[[str], None] = _quiet
     begins: Callable[[int], None] = _quiet
     is_held_up: Callable[[str, str], None] = _quiet
     ends: Callable[[str], None] = _quiet
+    index_waits: Callable[[str, str], None] = _quiet
 
 
 async def migrate(
@@ -216,7 +218,13 @@ class _Run:
                 at.setdefault(schema, {})[module] = before.get((schema, module), Reached(None)).revision
         self._watch.begins(len(at))
         bringing = Bringing(
-            self._engine, self._app_role, at, lacking, held_up=self._watch.is_held_up, ended=self._watch.ends
+            self._engine,
+            self._app_role,
+            at,
+            lacking,
+            held_up=self._watch.is_held_up,
+            waits=self._watch.index_waits,
+            ended=self._watch.ends,
         )
         return await bringing.all(jobs)
 

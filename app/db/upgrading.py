@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.db import rights
+from app.db.index_waits import IndexWaited, naming_transaction
 from app.db.steps import SHARED, Steps, says
 
 LOCK_MS = 250
@@ -55,7 +56,8 @@ class Stuck(Exception):
 
 class Bringing:
     """`at`: by schema, the modules that may be behind, and where each is; None when it has no tables yet. `lacking`:
-    the schemas where the role lacks rights. `held_up(schema, reason)` and `ended(schema)` are told."""
+    the schemas where the role lacks rights. Three are told: `held_up(schema, reason)`, `waits(schema, transaction)`
+    and `ended(schema)`; of several indexes that wait for one transaction, the first one."""
 
     def __init__(
         self,
@@ -65,10 +67,12 @@ class Bringing:
         lacking: Collection[str],
         *,
         held_up: Callable[[str, str], None],
+        waits: Callable[[str, str], None],
         ended: Callable[[str], None],
     ) -> None:
         self._engine, self._app_role, self._at, self._lacking = engine, app_role, at, lacking
-        self._held_up, self._ended = held_up, ended
+        self._held_up, self._waits, self._ended = held_up, waits, ended
+        self._waited_for: set[str] = set()
         self._waiting: deque[str] = deque()
         self._since: dict[str, float] = {}
         self._tries: dict[str, int] = {}
@@ -87,7 +91,9 @@ class Bringing:
 
     async def _work(self) -> None:
         async with self._engine.connect() as connection:
-            migrator = _Migrator(self._engine, connection, self._app_role, self._lacking, self._moved)
+            migrator = _Migrator(
+                self._engine, connection, self._app_role, self._lacking, moved=self._moved, waits=self._wait
+            )
             while self._waiting:
                 schema = self._waiting.popleft()
                 try:
@@ -102,6 +108,11 @@ class Bringing:
         self._since.pop(schema, None)
         self._tries.pop(schema, None)
 
+    def _wait(self, schema: str, transaction: str) -> None:
+        if transaction not in self._waited_for:
+            self._waited_for.add(transaction)
+            self._waits(schema, transaction)
+
     async def _put_back(self, schema: str, stuck: Stuck) -> None:
         now = time.monotonic()
         if not stuck.passes or now > self._since.setdefault(schema, now) + PATIENCE_S:
@@ -115,7 +126,8 @@ class Bringing:
 
 
 class _Migrator:
-    """One connection, and the steps that speak to it. `moved(schema)` is told of each step and slice that is taken."""
+    """One connection, and the steps that speak to it. `moved(schema)` is told of each step and slice that is taken,
+    `waits(schema, transaction)` of each look at an index that waits."""
 
     def __init__(
         self,
@@ -123,10 +135,12 @@ class _Migrator:
         connection: AsyncConnection,
         app_role: str,
         lacking: Collection[str],
+        *,
         moved: Callable[[str], None],
+        waits: Callable[[str, str], None],
     ) -> None:
         self._engine, self._connection, self._app_role, self._lacking = engine, connection, app_role, lacking
-        self._moved = moved
+        self._moved, self._waits = moved, waits
         self._steps: dict[str, Steps] = {}
 
     async def bring_up(self, schema: str, at: dict[str, str | None]) -> None:
@@ -171,7 +185,8 @@ class _Migrator:
         """On a connection of its own, where each statement commits."""
         async with self._engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
             await connection.execute(_SET, _set_for(schema, CONCURRENT_LOCK_MS, local=False))
-            await connection.run_sync(partial(steps.take, step=step, by_itself=True))
+            async with naming_transaction(self._engine, connection, partial(self._waits, schema)):
+                await connection.run_sync(partial(steps.take, step=step, by_itself=True))
 
     @asynccontextmanager
     async def _transaction(self, schema: str) -> AsyncIterator[AsyncConnection]:
@@ -212,6 +227,8 @@ def _sqlstate(error: Exception) -> str:
 
 def _reason_of(error: Exception) -> str:
     """One line, without the values of rows that PostgreSQL names below it."""
+    if isinstance(error, IndexWaited):
+        return str(error)
     if _sqlstate(error) in _LOCKED:
         return "another session holds a table that it needs"
     cause = (error.orig and error.orig.__cause__) or error.orig if isinstance(error, DBAPIError) else error

@@ -15,7 +15,7 @@ import pytest
 from psycopg import sql
 
 from app.accounts import tenants
-from app.db import steps, upgrading
+from app.db import index_waits, steps, upgrading
 from app.db.migrate import LOCK, MigrationWatch, Unfinished, migrate
 from app.db.session import Database
 from app.db.standing import out_of_step
@@ -36,6 +36,7 @@ class Told:
     waits: list[str] = field(default_factory=list)
     held_up: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
+    index_waits: list[str] = field(default_factory=list)
 
     @property
     def watch(self) -> MigrationWatch:
@@ -43,6 +44,7 @@ class Told:
             waits_for=self.waits.append,
             is_held_up=lambda schema, reason: self.held_up.append(f"{schema}: {reason}"),
             ends=self.ended.append,
+            index_waits=lambda schema, transaction: self.index_waits.append(f"{schema}: {transaction}"),
         )
 
 
@@ -257,6 +259,51 @@ async def test_an_index_is_built_beside_who_writes_and_a_broken_one_is_dropped_f
             other.execute("SET lock_timeout = '5s'")
             other.execute("INSERT INTO main.employees (id_number, id_number_key, name) VALUES ('4', '4', 'Ada')")
     await migration
+    assert valid(owner, "by_name") == dict.fromkeys(SCHEMAS, True)
+
+
+@pytest.mark.parametrize("role", ["owner", "app"])
+async def test_an_index_that_waits_for_a_transaction_elsewhere_says_at_once_which_one(
+    more: MoreSteps, urls: DatabaseUrls, cluster: TestCluster, owner: psycopg.Connection, role: str
+) -> None:
+    more.add("host", "a_index", INDEX, says="CONCURRENT = True")
+    told = Told()
+    with psycopg.connect(getattr(urls, role), application_name="a backup") as backup:
+        backup.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        backup.execute("SELECT count(*) FROM tenant_globex.clock_devices")
+        migration = asyncio.create_task(migrate(urls.owner, cluster.app_role, jobs=3, watch=told.watch))
+        async with asyncio.timeout(60):
+            while not told.index_waits:  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.01)
+        assert not migration.done()
+        process = f"PostgreSQL process {backup.info.backend_pid} (a backup)"
+    await migration
+    (said,) = told.index_waits
+    schema, _, transaction = said.partition(": ")
+    assert schema in SCHEMAS
+    assert transaction.startswith(process)
+    assert (", open since 20" in transaction) == (role == "owner")
+    assert valid(owner, "by_name") == dict.fromkeys(SCHEMAS, True)
+
+
+async def test_an_index_that_waited_too_long_names_the_transaction_in_its_failure(
+    more: MoreSteps,
+    urls: DatabaseUrls,
+    cluster: TestCluster,
+    owner: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(index_waits, "LOOK_S", 0.05)
+    monkeypatch.setattr(upgrading, "CONCURRENT_LOCK_MS", 1500)
+    monkeypatch.setattr(upgrading, "PATIENCE_S", 0.0)
+    more.add("host", "a_index", INDEX, says="CONCURRENT = True")
+    with psycopg.connect(urls.app, application_name="a backup") as backup:
+        backup.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        backup.execute("SELECT count(*) FROM tenant_globex.clock_devices")
+        named = rf"PostgreSQL process {backup.info.backend_pid} \(a backup\); end that first"
+        with pytest.raises(Unfinished, match=f"its index waited for the transaction of {named}"):
+            await migrate(urls.owner, cluster.app_role, jobs=3)
+    await migrate(urls.owner, cluster.app_role)
     assert valid(owner, "by_name") == dict.fromkeys(SCHEMAS, True)
 
 
