@@ -89,6 +89,13 @@ addEventListener("beforeunload", (event) => {
   if ([...dirty].some((form) => form.isConnected)) event.preventDefault();
 });
 document.addEventListener("cancel", (event) => keep(event, event.target), true);
+// A browser closes the box at the third Escape, whatever one answered: an Escape that has a question to ask never reaches it.
+document.addEventListener("keydown", (event) => {
+  const box = [...document.querySelectorAll("dialog[open]")].at(-1);
+  if (event.key !== "Escape" || event.defaultPrevented || !box || !unsaved(box).length) return;
+  event.preventDefault();
+  if (box.dispatchEvent(new Event("cancel", { cancelable: true }))) box.close();
+});
 document.addEventListener("click", (event) => {
   if (event.target.closest("dialog[open] [data-close], dialog[open] .overlay-close button")) keep(event, event.target.closest("dialog"));
 }, true);
@@ -97,8 +104,9 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt, target } = event.detail;
   if (target.closest?.("dialog[open]")) keep(event, target, elt.matches("a") ? null : guarded(elt));
 }, true);
+const unsaved = (part, sent = null) => [...dirty].filter((form) => form !== sent && form.isConnected && part.contains(form));
 function keep(event, part, sent = null) {
-  const open = [...dirty].filter((form) => form !== sent && form.isConnected && part.contains(form));
+  const open = unsaved(part, sent);
   if (!open.length) return;
   if (confirm("Leave without saving what you changed?")) return open.forEach((form) => dirty.delete(form));
   event.preventDefault();

@@ -74,6 +74,17 @@ def test_who_stays_keeps_the_note(bob: Page, leave: Callable[[Page], None]) -> N
     assert not bob.locator("#drawer-box.is-loading").count()
 
 
+def test_escape_asks_each_time(bob: Page) -> None:
+    """The browser itself closes a box at the third one, whatever the page says."""
+    asked = answer(bob, leaves=False)
+    type_a_note(bob)
+    for _ in range(4):
+        press_escape(bob)
+    expect(bob.locator("#drawer-box").get_by_label(NOTE)).to_have_value(TYPED)
+    expect(bob.locator("#drawer-box")).to_be_visible()
+    assert asked == [QUESTION] * 4
+
+
 @pytest.mark.parametrize("leave", [press_beside, press_escape], ids=["beside the drawer", "Escape"])
 def test_who_leaves_closes_the_drawer(bob: Page, leave: Callable[[Page], None]) -> None:
     asked = answer(bob, leaves=True)
