@@ -16,7 +16,7 @@ from app.db import pooler
 from app.db.session import PLATFORM, Database, schema_of
 from app.db.standing import Standing, out_of_step
 from app.host.backups import monitor
-from app.jobs import WORKER_SILENT_AFTER
+from app.jobs import MAY_RUN, WORKER_SILENT_AFTER
 from app.mail import outbox
 from app.mail.models import OutgoingMail
 from app.outbound.policy import parse_allow_list
@@ -161,7 +161,9 @@ async def _jobs(database: Database) -> list[ReportLine]:
     failed = func.count().filter(Job.status == "failed", Job.finished_at > func.now() - timedelta(days=1))
     async with database.shared_transaction() as db:
         jobs = (
-            await db.execute(select(overdue.label("overdue"), silent.label("silent"), failed.label("failed")))
+            await db.execute(
+                select(overdue.label("overdue"), silent.label("silent"), failed.label("failed")).where(MAY_RUN)
+            )
         ).one()
         alive = await db.scalar(
             select(func.count())

@@ -19,14 +19,15 @@ import pytest
 from sqlalchemy import func, select, text, update
 from structlog.testing import capture_logs
 
-from app import jobs
-from app.accounts import housekeeping, policies
+from app import doctor, jobs
+from app.accounts import housekeeping, policies, tenants
 from app.accounts.audit import SYSTEM
 from app.accounts.models import ApiToken, AuditEntry, Job, Session, Tenant, User, WorkerHeartbeat
 from app.db.connecting import connect as connect_to
 from app.db.session import Database
 from app.errors import Conflict, NotFound
 from app.faults import described
+from app.host.problem_kinds.workers import STUCK, WORKERS
 from app.jobs import Claim
 from app.parts import Parts
 from app.problems.models import Problem
@@ -844,3 +845,81 @@ async def test_a_tenant_that_is_deactivated_is_not_scheduled(parts: Parts) -> No
     await schedule(parts)
     async with parts.database.shared_transaction() as db:
         assert await db.scalar(select(func.count()).where(Job.workspace == "acme")) == 0
+
+
+async def set_active(database: Database, key: str, *, active: bool) -> None:
+    async with database.transaction() as db:
+        await (tenants.activate if active else tenants.deactivate)(db, SYSTEM, key)
+
+
+async def ask_everywhere(database: Database) -> dict[int, str]:
+    """A job in each workspace, one of another sort in Acme whose worker died, by id."""
+    asked = {}
+    for workspace, name in (
+        ("main", "clock_sync"),
+        ("acme", "clock_sync"),
+        ("acme", "send_mail"),
+        ("globex", "clock_sync"),
+    ):
+        async with database.transaction(workspace) as db:
+            asked[await jobs.request(db, name) or 0] = workspace
+    async with database.shared_transaction() as db:
+        died = {"status": "running", "attempt": 1, "heartbeat_at": func.now() - timedelta(minutes=5)}
+        await db.execute(update(Job).where(Job.name == "send_mail").values(died))
+    return asked
+
+
+async def taken(database: Database, asked: dict[int, str]) -> tuple[set[str], set[str]]:
+    """The workspaces whose jobs a worker is woken for, and those whose jobs it gets."""
+    woken, got = set(), set()
+    async with database.shared_transaction() as db:
+        woken = {asked[job_id] for job_id, _ in await claims.due(db, list(FUNCTIONS), STALE)}
+        for job_id, workspace in asked.items():
+            attempt = await db.scalar(select(Job.attempt).where(Job.id == job_id)) or 0
+            if await claims.is_held(db, job_id, attempt, STALE) and await claims.claim(db, job_id, attempt, STALE):
+                got.add(workspace)
+        await db.rollback()
+    return woken, got
+
+
+async def test_jobs_of_a_deactivated_tenant_wait_until_it_is_active_again(parts: Parts) -> None:
+    asked = await ask_everywhere(parts.database)
+    await set_active(parts.database, "acme", active=False)
+    others = {"main", "globex"}
+    assert await taken(parts.database, asked) == (others, others)
+    await set_active(parts.database, "acme", active=True)
+    everybody = {*others, "acme"}
+    assert await taken(parts.database, asked) == (everybody, everybody)
+
+
+async def test_a_job_that_runs_when_its_tenant_is_deactivated_ends(parts: Parts) -> None:
+    async with parts.database.transaction("acme") as db:
+        job_id = await jobs.request(db, "clock_sync") or 0
+    assert await claim(parts.database, job_id, 0)
+    await set_active(parts.database, "acme", active=False)
+    async with parts.database.shared_transaction() as db:
+        assert await claims.beat(db, job_id, 1)
+        assert await claims.finish(db, job_id, 1)
+
+
+async def stuck_work(parts: Parts) -> tuple[str, Any]:
+    """What `muster doctor` says about jobs, and since when the problem of stuck work finds one waiting."""
+    async with parts.database.transaction() as db:
+        fact = next(one for one in WORKERS if STUCK in one.kinds)
+        since = (await db.execute(fact.select)).one().since
+    return next(one.sentence for one in await doctor.examine(parts, None) if one.name == "jobs"), since
+
+
+async def test_jobs_that_wait_for_their_tenant_are_not_late(parts: Parts) -> None:
+    await ask_everywhere(parts.database)
+    await set_active(parts.database, "acme", active=False)
+    long_ago = datetime.now(UTC) - timedelta(days=9)
+    async with parts.database.shared_transaction() as db:
+        await db.execute(update(Job).where(Job.workspace == "acme").values(due_at=long_ago))
+        db.add(WorkerHeartbeat(worker="one", host="h", pid=1))
+    for active in (False, True):
+        if active:
+            await set_active(parts.database, "acme", active=True)
+        said, since = await stuck_work(parts)
+        assert said.startswith("0 overdue")
+        assert since > long_ago + timedelta(days=8)

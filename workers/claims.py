@@ -47,8 +47,8 @@ async def due(
 ) -> list[tuple[int, int]]:
     """Jobs to wake, as (id, attempt so far): queued ones whose time has come, and running ones whose worker has been
     silent for `stale_after`. Running ones without attempts left are closed as failed, which takes no place. Brief jobs
-    come first, and of each sort the oldest, so brief work never waits behind other work. `busy`: what this worker has
-    no place for. `workspace`: only its jobs."""
+    come first, and of each sort the oldest, so brief work never waits behind other work. Jobs of deactivated tenants
+    wait. `busy`: what this worker has no place for. `workspace`: only its jobs."""
     here = Job.workspace == workspace if workspace else true()
     sorts = [
         select(Job.id, Job.attempt, Job.name, Job.status)
@@ -145,7 +145,7 @@ def _claimable(job_id: int, attempt: int, stale_after: timedelta, busy: NoPlace)
 def _takeable(stale_after: timedelta) -> ColumnElement[bool]:
     waiting = and_(Job.status == "queued", Job.due_at <= func.now())
     abandoned = and_(Job.status == "running", Job.heartbeat_at < func.now() - stale_after)
-    return or_(waiting, abandoned)
+    return and_(or_(waiting, abandoned), jobs.MAY_RUN)
 
 
 def _is_last_attempt() -> ColumnElement[bool]:

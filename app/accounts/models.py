@@ -15,7 +15,11 @@ OPEN_JOB = text("status IN ('queued', 'running')")
 
 class Tenant(Base):
     __tablename__ = "tenants"
-    __table_args__ = (CheckConstraint("ceiling IN ('none', 'optional', 'full')", name="ceiling"),)
+    __table_args__ = (
+        CheckConstraint("ceiling IN ('none', 'optional', 'full')", name="ceiling"),
+        # Read at each look for jobs.
+        Index("tenants_inactive", "key", postgresql_where=text("NOT active")),
+    )
 
     key: Mapped[str] = mapped_column(Text, primary_key=True)
     name: Mapped[str]

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit, schedule_looks
 from app.accounts.audit import COMMAND_LINE
-from app.accounts.models import Role, Session, Tenant, User, UserType
+from app.accounts.models import Job, Role, Session, Tenant, User, UserType
 from app.accounts.roles import BUILT_IN, PERMISSIONS
 from app.accounts.user_types import FROM_THE_START
 from app.db.session import PLATFORM, TENANT_KEY, Database
@@ -123,7 +123,7 @@ async def edit(db: AsyncSession, actor: audit.Actor, key: str, name: str, ceilin
 
 
 async def deactivate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
-    """Signs its people out, and stops their sign-in and its tokens. It deletes nothing."""
+    """Signs its people out, and stops their sign-in and its tokens. It deletes nothing: its jobs and mails wait."""
     await find(db, key)
     statement = update(Tenant).where(Tenant.key == key, Tenant.active).values(active=False)
     if await db.scalar(statement.returning(Tenant.key)) is None:
@@ -138,9 +138,19 @@ async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
     statement = update(Tenant).where(Tenant.key == key, ~Tenant.active).values(active=True)
     if await db.scalar(statement.returning(Tenant.key)) is None:
         return False
+    waited = (Job.workspace == key, Job.status == "queued", Job.due_at < func.now())
+    # They are not late: until now they were not to run.
+    await db.execute(update(Job).where(*waited).values(due_at=func.now()))
     schedule_looks.look_soon(db, key)
     await audit.record(db, actor, "tenant.activate", "tenant", key, before={"active": False}, after={"active": True})
     return True
+
+
+async def hold_active(db: AsyncSession, workspace: str) -> bool:
+    """True for the platform, and for an active tenant, which then stays active until the transaction ends. Work that
+    drops what nobody may read any longer asks first: the people of a deactivated tenant may come back."""
+    here = select(Tenant.active).where(Tenant.key == workspace)
+    return workspace == PLATFORM or bool(await db.scalar(here.with_for_update(read=True)))
 
 
 def _check(key: str, name: str, ceiling: str) -> None:

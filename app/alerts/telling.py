@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.accounts import tenants
 from app.alerts import news, people, timing, waiting
 from app.alerts.people import AlertReader
 from app.alerts.timing import STORM_WINDOW, Lately
@@ -47,8 +48,10 @@ async def tell(parts: Parts, workspace: str) -> None:
 
 
 async def tell_some(parts: Parts, db: AsyncSession, now: datetime) -> bool:
-    """Tells a part in one transaction. True while there may be more."""
+    """Tells a part in one transaction. True while there may be more. News of a deactivated tenant waits."""
     await hold_name(db, "alerts")
+    if not await tenants.hold_active(db, workspace_of(db)):
+        return False
     if not outbox.is_on(parts.settings):
         await news.forget_old(db, now)
         return False

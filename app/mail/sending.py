@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
-from app.accounts import schedule_looks
+from app.accounts import schedule_looks, tenants
 from app.config.smtp import SmtpServer
 from app.db.session import workspace_of
 from app.mail import streak
@@ -101,7 +101,8 @@ async def _take(parts: Parts, workspace: str, writers: Writers, sender: str) -> 
     before the letter is written and sent: the worker may die, and a letter that can't be written must not block the
     others."""
     async with parts.database.transaction(workspace) as db:
-        row = await db.scalar(_due(workspace))
+        # The mails of a deactivated tenant wait.
+        row = await db.scalar(_due(workspace)) if await tenants.hold_active(db, workspace) else None
         if row is None:
             return None
         if row.expires_at <= datetime.now(UTC):
@@ -126,6 +127,8 @@ def _due(workspace: str) -> Any:
 
 async def _written(parts: Parts, db: AsyncSession, row: OutgoingMail, writers: Writers, sender: str) -> _Taken:
     workspace = row.workspace
+    if not await tenants.hold_active(db, workspace):
+        return _Taken(row.id)
     try:
         facts = opened_facts(parts.keys, workspace, row.message_key, row.facts or "")
     except SecretError:

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, func, select, text, update
 
+from app.accounts import tenants
+from app.accounts.audit import SYSTEM
 from app.accounts.models import Job, User
 from app.db.session import PLATFORM
 from app.host import jobs as host_jobs
 from app.jobs import Claim
 from app.mail import outbox, sending
-from app.mail.account_letters import NOTICE
+from app.mail.account_letters import LETTERS, NOTICE
 from app.mail.models import OutgoingMail
 from app.mail.outbox import NewMail
 from app.parts import Parts
@@ -238,6 +240,35 @@ async def test_who_may_no_longer_sign_in_is_told_nothing(parts: Parts, mailbox: 
     await send(parts)
     assert mailbox.messages == []
     assert [one.status for one in await rows(parts)] == ["dropped"]
+
+
+async def test_mails_of_a_deactivated_tenant_wait_until_it_is_active_again(parts: Parts, mailbox: Mailbox) -> None:
+    eve = await user_id_of(parts.database, "eve")
+    async with parts.database.transaction("globex") as db:
+        await outbox.post(parts, db, NewMail(NOTICE, {"act": "user.change_password"}, eve))
+    async with parts.database.transaction() as db:
+        await tenants.deactivate(db, SYSTEM, "globex")
+    await send(parts, "globex")
+    assert [(one.status, one.attempts) for one in await rows(parts)] == [("waiting", 0)]
+    async with parts.database.transaction() as db:
+        await tenants.activate(db, SYSTEM, "globex")
+    await send(parts, "globex")
+    assert [message["To"] for message in mailbox.messages] == ["eve@example.org"]
+
+
+async def test_a_tenant_that_is_deactivated_while_a_mail_is_written_does_not_drop_it(
+    parts: Parts, mailbox: Mailbox
+) -> None:
+    eve = await user_id_of(parts.database, "eve")
+    async with parts.database.transaction("globex") as db:
+        await outbox.post(parts, db, NewMail(NOTICE, {"act": "user.change_password"}, eve))
+    async with parts.database.transaction() as db:
+        await tenants.deactivate(db, SYSTEM, "globex")
+    async with parts.database.transaction("globex") as db:
+        (row,) = (await db.scalars(select(OutgoingMail))).all()
+        written = await sending._written(parts, db, row, LETTERS, "m@example.org")
+    assert written.message is None
+    assert [one.status for one in await rows(parts)] == ["waiting"]
 
 
 async def test_the_schedule_asks_for_what_is_due(parts: Parts, mailbox: Mailbox) -> None:

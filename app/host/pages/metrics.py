@@ -166,10 +166,10 @@ _NOT_DONE: ColumnElement[bool] = literal_column(
 
 
 async def _jobs(db: AsyncSession) -> list[Measure]:
-    counted = select(Job.status, Job.name, func.count().label("number")).where(_NOT_DONE)
+    counted = select(Job.status, Job.name, func.count().label("number")).where(_NOT_DONE, jobs.MAY_RUN)
     rows = (await db.execute(counted.group_by(Job.status, Job.name))).all()
     late = cast(func.extract("epoch", func.now() - func.min(Job.due_at)), Float)
-    waited = await db.scalar(select(late).where(Job.status == "queued", Job.due_at <= func.now()))
+    waited = await db.scalar(select(late).where(Job.status == "queued", Job.due_at <= func.now(), jobs.MAY_RUN))
     alive = select(func.count()).where(WorkerHeartbeat.seen_at > func.now() - jobs.WORKER_SILENT_AFTER)
     return [
         *(

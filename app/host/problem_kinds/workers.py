@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.models import Job, WorkerHeartbeat
 from app.counting import nearest
 from app.db.session import PLATFORM, workspace_of
-from app.jobs import WORKER_SILENT_AFTER
+from app.jobs import MAY_RUN, WORKER_SILENT_AFTER
 from app.problems import looking, sweeps
 from app.problems.findings import Fact, Finding, Severity
 from app.problems.kinds import FactSelect, ProblemKind, fact_columns
@@ -36,7 +36,8 @@ def detect_gone(fact: Fact, now: datetime) -> Finding | None:
 
 
 def detect_stuck(fact: Fact, now: datetime) -> Finding | None:
-    """`since` is when the job that waits longest became due; None when none waits."""
+    """`since` is when the job that waits longest became due; None when none waits. Jobs of deactivated tenants do not
+    count."""
     if fact.since is None or now - fact.since < STUCK_AFTER:
         return None
     minutes = nearest(STUCK_AFTER / _MINUTE)
@@ -80,7 +81,7 @@ _ALIVE = exists().where(WorkerHeartbeat.seen_at > func.now() - WORKER_SILENT_AFT
 _IS_QUEUED: ColumnElement[bool] = literal_column("jobs.status = 'queued'", Boolean)
 _WAITS = and_(_IS_QUEUED, Job.due_at <= func.now())
 _LAST_SEEN = select(func.max(WorkerHeartbeat.seen_at)).scalar_subquery()
-_LONGEST = select(func.min(Job.due_at)).where(_WAITS, _ALIVE).scalar_subquery()
+_LONGEST = select(func.min(Job.due_at)).where(_WAITS, MAY_RUN, _ALIVE).scalar_subquery()
 _SWEEP_WAITS = sweeps.waits_since()
 # One row each, whatever the tables hold.
 WORKERS = (

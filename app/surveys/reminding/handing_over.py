@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts import policies
+from app.accounts import policies, tenants
 from app.accounts.models import Tenant, User
 from app.db.direct import Compiled, driver
 from app.db.session import PLATFORM, workspace_of
@@ -100,8 +100,10 @@ async def remind_due(db: AsyncSession, now: datetime) -> None:
 
 async def hand_over(db: AsyncSession, parts: Parts, now: datetime) -> int:
     """Hands over some of what waits, the longest waiting first, in one transaction, so that each leaves once. Returns
-    how many rows changed."""
+    how many rows changed. Those of a deactivated tenant wait."""
     workspace = workspace_of(db)
+    if not await tenants.hold_active(db, workspace):
+        return 0
     rows = (await db.execute(_waiting(workspace, now))).all()
     fates = [(row, _of(row, workspace).fate(now)) for row in rows]
     dropped = [_key_of(row) for row, fate in fates if fate == "dropped"]
