@@ -73,7 +73,7 @@ def tenant_export(*, key: str, file: Path, with_tokens: bool, passphrase_file: P
         done = frame.run(_export(settings, urls, (key, with_tokens), opened, passphrase))
     document = {
         "key": key, "file": str(file), "rows": done.rows, "users": done.users, "sha256": done.sha256, "api_tokens": with_tokens,
-        "left_behind": {"answers": done.answers_behind, "ratings": done.ratings_behind},
+        "left_behind": {"answers": done.answers_behind, "ratings": done.ratings_behind, "mails": done.mails_behind},
     }  # fmt: skip
     lines = (
         f"The tenant {key} is in {file}: {done.rows} rows, {done.users} users.",
@@ -81,9 +81,15 @@ def tenant_export(*, key: str, file: Path, with_tokens: bool, passphrase_file: P
             f"Its users' answers to the platform's surveys ({done.answers_behind}) and ratings of its apps ({done.ratings_behind})"
             " stay behind."
         ),
+        *_mails_behind(done.mails_behind),
         f"Import it with `muster tenant:import {file.name}`. The passphrase is stored nowhere.",
     )
     frame.answer(document, *lines, as_json=as_json)
+
+
+def _mails_behind(number: int) -> tuple[str, ...]:
+    waits = f"{count(number, 'mail waits', 'mails wait')} in the outbox and did not travel: they leave while the tenant is active here."
+    return (waits,) if number else ()
 
 
 async def _export(
@@ -93,7 +99,7 @@ async def _export(
     from app.parts import make_parts
 
     owner_url = urls.need_owner()
-    parts = make_parts(settings, urls.app, pool_size=2)
+    parts = make_parts(settings, urls.direct, pool_size=2)
     try:
         export = TenantExport(wanted[0], owner_url, parts.keys, with_tokens=wanted[1])
         return await export_tenant(parts.database, export, file, passphrase)
@@ -120,6 +126,7 @@ def tenant_import(*, file: Path, passphrase_file: Path | None, as_json: bool) ->
     }  # fmt: skip
     lines = (
         f"The tenant {done.key} is here: {done.rows} rows, {done.users} users.",
+        "It is not active yet. Activate it on the page Tenants once it is deactivated in the other installation.",
         *_webhooks_off(done.webhooks_off),
         f"Check it: muster ledger:verify --workspace {done.key}, muster doctor.",
     )
@@ -136,7 +143,7 @@ async def _import(settings: "Settings", urls: frame.Urls, file: BinaryIO, passph
     from app.moving.arriving import TenantImport, import_tenant
     from app.parts import make_parts
 
-    parts = make_parts(settings, urls.app, pool_size=1)
+    parts = make_parts(settings, urls.direct, pool_size=1)
     watch = MigrationWatch(waits_for=frame.say_who_is_at_work)
     try:
         to = TenantImport(urls.need_owner(), urls.app_role, parts.keys, watch)

@@ -1,4 +1,4 @@
-"""`tenant:import`: a file of `tenant:export` becomes a tenant of this installation, in one transaction."""
+"""`tenant:import`: a file of `tenant:export` becomes a deactivated tenant of this installation, in one transaction."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -6,8 +6,9 @@ from typing import Any, BinaryIO
 
 import asyncpg
 import msgspec
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
+from app.accounts import tenants
 from app.accounts.audit import COMMAND_LINE
 from app.counting import count
 from app.db.migrate import MigrationWatch, as_owner, make_workspace
@@ -74,6 +75,7 @@ async def import_tenant(to: TenantImport, file: BinaryIO, passphrase: Secret) ->
         async with as_owner(to.owner_url, to.watch) as connection:
             arrival = _Arrival(connection, to, reader)
             counts = await arrival.load()
+            await _prepare(connection, header.tenant)
             told = {"rows": sum(counts.values()), "sha256": sums.sha256}
             raw = await _driver(connection)
             await raw.execute(_AUDIT, header.tenant, COMMAND_LINE.name, msgspec.json.encode(told).decode())
@@ -92,6 +94,13 @@ def _refuse_other_version(header: BoxHeader) -> None:
             f"The tables in this file are of another version of Muster than this installation ({', '.join(other)})."
             " Bring both to the same version, run `muster migrate:modules` in both, then export again."
         )
+
+
+async def _prepare(connection: AsyncConnection, key: str) -> None:
+    """As after a migration. Its commit leaves the transaction of the connection open."""
+    async with AsyncSession(connection, join_transaction_mode="rollback_only") as db:
+        await tenants.prepare(db, key)
+        await db.commit()
 
 
 async def _driver(connection: AsyncConnection) -> asyncpg.Connection:

@@ -7,7 +7,6 @@ format.
 """
 
 import base64
-import binascii
 import hashlib
 import hmac
 import secrets
@@ -170,23 +169,24 @@ def _header(file: BinaryIO) -> tuple[BoxHeader, bytes]:
                 f"This file has another format than {FORMAT}. Import it with the Muster version that made it."
             )
         return msgspec.json.decode(line, type=BoxHeader), line
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise Conflict(_BROKEN.format("its header can't be read")) from None
 
 
 class BoxReader:
-    """Reads a file as often as `frames` is called. Raises Conflict for a wrong passphrase."""
+    """Reads a file as often as `frames` is called. Raises Conflict for a wrong passphrase, which a changed header looks
+    like."""
 
     def __init__(self, file: BinaryIO, passphrase: Secret) -> None:
         self.header, self._line = _header(file)
         self._file, self._begin = file, file.tell()
         try:
             salt = base64.b64decode(self.header.salt, validate=True)
-        except binascii.Error:
+        except ValueError:
             raise Conflict(_BROKEN.format("its header can't be read")) from None
         keys = _keys_of(passphrase, salt)
-        if not hmac.compare_digest(keys.check, self.header.check):
-            raise Conflict("The passphrase is wrong. Nothing was written.")
+        if not hmac.compare_digest(keys.check.encode(), self.header.check.encode()):
+            raise Conflict("The passphrase is wrong, or the header of the file was changed. Nothing was written.")
         self.ring, self._cipher = keys.ring, keys.frames
 
     def verify(self) -> BoxSums:

@@ -19,6 +19,7 @@ from app.db.standing import out_of_step
 from app.db.steps import newest
 from app.errors import Conflict, Invalid
 from app.host.models import AppRating
+from app.mail.models import OutgoingMail
 from app.moving import tables
 from app.moving.box import BoxWriter, PartHead
 from app.moving.tables import MovingTable
@@ -34,14 +35,15 @@ _LAST_ID = "SELECT pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regcla
 
 @dataclass(frozen=True, slots=True)
 class ExportedTenant:
-    """Rows of all tables, users, and the sum of the file; and what the platform keeps of these users: answers to its
-    surveys, and ratings of its apps."""
+    """Rows of all tables, users, and the sum of the file; what the platform keeps of these users: answers to its
+    surveys, and ratings of its apps; and how many mails of the tenant wait to be sent here."""
 
     rows: int
     users: int
     sha256: str
     answers_behind: int
     ratings_behind: int
+    mails_behind: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +138,13 @@ def _resealed(wanted: TenantExport, ring: KeyRing, sealed: Sealed, row: Any) -> 
     return ring.seal(wanted.keys.open(row["text"], place), place)
 
 
-async def _left_behind(db: AsyncSession, key: str) -> tuple[int, int]:
-    """How many answers and app ratings of the tenant's users are on the platform, to which `db` belongs."""
+async def _left_behind(db: AsyncSession, key: str) -> tuple[int, int, int]:
+    """How many answers and app ratings of the tenant's users are on the platform, to which `db` belongs; and how many
+    mails of the tenant are in the outbox."""
     people = select(LedgerPerson.number).join(User, User.id == LedgerPerson.user_id).where(User.workspace == key)
     answers = await db.scalar(select(func.count()).select_from(Response).where(Response.person.in_(people)))
     theirs = AppRating.user_id.in_(select(User.id).where(User.workspace == key)), AppRating.deleted_at.is_(None)
     ratings = await db.scalar(select(func.count()).select_from(AppRating).where(*theirs))
-    return answers or 0, ratings or 0
+    waiting = OutgoingMail.workspace == key, OutgoingMail.status == "waiting"
+    mails = await db.scalar(select(func.count()).select_from(OutgoingMail).where(*waiting))
+    return answers or 0, ratings or 0, mails or 0

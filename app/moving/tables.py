@@ -71,6 +71,20 @@ def _noted(column: str) -> str:
     return f"CASE WHEN jsonb_typeof(s.{column} -> 'user_id') = 'number' THEN {renumbered} ELSE s.{column} END"
 
 
+def _of_person(column: str) -> str:
+    """The query of a saved view with the id of the account in it as it is here. What did not travel is `gone+17`."""
+    told = f"substring({column} from '(?:^|&)user=([0-9]+)(?:&|$)')"
+    new = f"coalesce({_renumbered(told, 'users')} #>> '{{}}', 'gone+' || {told})"
+    return f"coalesce(regexp_replace({column}, '(^|&)user=[0-9]+', '\\1user=' || {new}), {column})"
+
+
+def _audited(column: str) -> str:
+    """What an act changed: the ids in it as they are here."""
+    told = f"s.{column} ->> 'query'"
+    query = f"jsonb_set(s.{column}, '{{query}}', to_jsonb({_of_person(told)}))"
+    return f"CASE WHEN s.subject_type = 'saved_view' AND s.{column} ? 'query' THEN {query} ELSE {_noted(column)} END"
+
+
 # The ids of subjects that did not travel must not name something else in the new installation: `gone 17`.
 _SUBJECT = f"""CASE
     WHEN s.subject_type NOT IN ('user', 'role', 'token', 'job') OR s.subject_id !~ '^[0-9]{{1,18}}$' THEN s.subject_id
@@ -99,7 +113,8 @@ FIRST: tuple[MovingTable, ...] = (
 )
 TOKENS = "api_tokens"
 SHARED: tuple[MovingTable, ...] = (
-    MovingTable("tenants", "key = $1"),
+    # Two installations must not work for the same tenant: a person activates it once the other one does not.
+    MovingTable("tenants", "key = $1", instead={"active": "false"}),
     MovingTable("user_types", "workspace = $1"),
     MovingTable("policies", "workspace = $1"),
     MovingTable("alert_settings", _OF_ACCOUNTS, refers=_ACCOUNT, gone="drop"),
@@ -109,7 +124,7 @@ SHARED: tuple[MovingTable, ...] = (
         "audit_entries",
         "workspace = $1",
         refers={"actor_id": "users"},
-        instead={"subject_id": _SUBJECT, "before": _noted("before"), "after": _noted("after")},
+        instead={"subject_id": _SUBJECT, "before": _audited("before"), "after": _audited("after")},
     ),
     # Waiting work begins again from what is stored. A run of the clock does not: `SETTLE` ends it.
     MovingTable(
@@ -128,7 +143,7 @@ HOST: tuple[MovingTable, ...] = (
     MovingTable("applications"),
     MovingTable("api_app_ratings", refers=_ACCOUNT, gone="keep"),
     MovingTable("app_rating_counts"),
-    MovingTable("saved_views", refers=_ACCOUNT, gone="drop"),
+    MovingTable("saved_views", refers=_ACCOUNT, gone="drop", instead={"query": _of_person("s.query")}),
     MovingTable("problems", refers={"assigned_to": "users"}),
     MovingTable("alerts", refers=_ACCOUNT, gone="drop"),
     MovingTable("alert_news"),
@@ -204,7 +219,7 @@ STAYING: Mapping[str, str] = {
     "sessions": "Everybody signs in again.",
     "passkey_challenges": "They are valid for minutes.",
     "one_time_links": "They lead to the other installation. An administrator makes new ones.",
-    "outgoing_mails": "The other installation sends what it had to say; links in them lead there.",
+    "outgoing_mails": "The other installation sends them while the tenant is active there; links in them lead there.",
     "backup_watch": "It is about the backups of the installation.",
     "mail_streak": "It is about the mail server of the installation.",
     "request_budgets": "What an API token has used of its limit counts for minutes.",
@@ -231,6 +246,10 @@ SETTLE: tuple[str, ...] = (
         "UPDATE clock_long_acts SET finished_at = now(), problem = 'The tenant was moved during this act.'"
         f" WHERE finished_at IS NULL AND {_OVER_SHARED}"
     ),
+    # Without its person such a view would show another list than its name says.
+    "DELETE FROM saved_views WHERE query ~ '(^|&)user=gone\\+'",
+    # The other installation sends them, too.
+    "UPDATE webhook_events SET asked = false WHERE asked AND status = 'waiting'",
     f"DELETE FROM clock_long_act_items WHERE act_id IN (SELECT id FROM clock_long_acts WHERE {_OVER_SHARED})",
 )
 # The old installation sends until somebody ends it there.

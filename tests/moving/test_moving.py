@@ -2,6 +2,7 @@
 and nothing is left behind where something is wrong."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pyotp
@@ -17,9 +19,10 @@ import pytest
 from sqlalchemy import select, text
 
 from app import wiring
-from app.accounts import second_factor, signing_in, tokens
+from app.accounts import second_factor, signing_in, tenants, tokens
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import User
+from app.accounts.roles import BUILT_IN
 from app.accounts.signing_in import Attempt
 from app.moving import tables
 from app.parts import Parts
@@ -38,6 +41,8 @@ from tests.surveys.drafted import published
 from tests.surveys.recording import entry
 from tests.upgrade.kept import kept
 from tests.upgrade.reading import everything
+from workers import claims
+from workers.settings import FUNCTIONS
 
 IDA, JAN = f"ida@{TENANT}.example.org", f"jan@{TENANT}.example.org"
 
@@ -81,6 +86,7 @@ async def _prepare(here: Left) -> None:
     parts = here.parts()
     secret = Secret(pyotp.random_base32())
     async with parts.database.transaction(TENANT) as db:
+        await tenants.prepare(db, TENANT)
         ida = (await db.scalars(select(User).where(User.email == IDA))).one()
         digits = pyotp.TOTP(secret.reveal()).at(datetime.now(UTC) - timedelta(seconds=30))
         here.codes = await second_factor.enable(db, COMMAND_LINE, ida.id, keys=parts.keys, secret=secret, code=digits)
@@ -154,8 +160,22 @@ def arrived(cluster: TestCluster, left: Left, tmp_path_factory: pytest.TempPathF
     assert ended.json["sha256"] == left.told["sha256"]
     assert ended.json["rows"] == left.told["rows"]
     assert ended.json["webhooks_off"] == 1
+    assert asyncio.run(made_active(made)) == ([(False,)], [], [(True,)])
     yield made
     cluster.drop(made.urls)
+
+
+async def made_active(here: Installation) -> tuple[Any, Any, Any]:
+    """Activates the tenant: if it was active, which of its jobs were due, and if it is active."""
+    told = "SELECT active FROM shared.tenants WHERE key = 'acme'"
+    parts, was = here.parts(), here.rows(told)
+    async with parts.database.transaction() as db:
+        due = await claims.due(db, list(FUNCTIONS), timedelta(seconds=30), workspace=TENANT)
+        await tenants.activate(db, COMMAND_LINE, TENANT)
+    async with parts.database.transaction() as db:
+        assert await claims.due(db, list(FUNCTIONS), timedelta(seconds=30), workspace=TENANT) != []
+    await parts.close()
+    return was, due, here.rows(told)
 
 
 @pytest.fixture
@@ -234,7 +254,7 @@ def test_what_did_not_travel_means_nothing_else_here(left: Left, arrived: Instal
     gone = "SELECT count(*) FROM audit_entries WHERE workspace = 'acme' AND subject_type = 'token' AND subject_id LIKE 'gone %'"
     assert arrived.rows(gone)[0][0] > 0
     assert arrived.rows("SELECT count(*) FROM api_tokens") == [(0,)]
-    for table in tables.STAYING:
+    for table in set(tables.STAYING) - {"workspace_looks"}:  # *Activate* asked for a look.
         assert arrived.rows(f"SELECT count(*) FROM {table}") == [(0,)]
     assert left.told["left_behind"]["answers"] > 0
     assert left.told["left_behind"]["ratings"] == 1
@@ -282,6 +302,65 @@ def test_both_installations_tell_of_it_in_two_audits(left: Left, arrived: Instal
     both = [("acme", left.told["sha256"]), ("main", left.told["sha256"])]
     assert left.rows(query, "tenant.export")[:2] == both or set(both) <= set(left.rows(query, "tenant.export"))
     assert arrived.rows(query, "tenant.import") == both
+
+
+async def test_what_names_an_account_or_is_of_the_installation_is_settled(
+    left: Left, there: Installation, tmp_path: Path
+) -> None:
+    """One export of a tenant that has all of it, past a pooler that does not answer."""
+    for statement in (
+        (
+            "INSERT INTO saved_views (list, name, query, user_id) SELECT 'responses', 'of ' || name, 'outcome=answered&user=' || id"
+            " || '&sort=when', id FROM users WHERE workspace = 'acme'"
+        ),
+        (
+            "INSERT INTO saved_views (list, name, query, user_id) SELECT 'responses', 'gone', 'user=987654', id FROM users"
+            " WHERE email = 'ida@acme.example.org'"
+        ),
+        (
+            "INSERT INTO audit_entries (workspace, actor_name, act, subject_type, subject_id, before, after)"
+            " SELECT 'acme', 'Ida', 'view.save', 'saved_view', '1', '{\"query\": \"user=987654\"}',"
+            " jsonb_build_object('query', 'user=' || id) FROM users WHERE email = 'ida@acme.example.org'"
+        ),
+        (
+            "INSERT INTO webhook_events (endpoint_id, type, ids, number, message_id, asked)"
+            " SELECT min(id), 'attendance.changed', '{1}', 1, 'asked', true FROM webhook_endpoints"
+        ),
+        "INSERT INTO outgoing_mails (workspace, kind, message_key, expires_at) VALUES ('acme', 'x', 'waits', now())",
+        "UPDATE roles SET permissions = '{}' WHERE workspace = 'acme' AND name = 'Viewer'",
+    ):
+        left.run(statement)
+    file = tmp_path / "settled.muster"
+    ended = await left.muster(**past_pooler(left))("tenant:export", TENANT, file, "--json")
+    left.run("DELETE FROM saved_views WHERE list = 'responses'")
+    left.run("DELETE FROM audit_entries WHERE act = 'view.save'")
+    left.run("DELETE FROM webhook_events WHERE message_id = 'asked'")
+    left.run("DELETE FROM outgoing_mails")
+    assert ended.code == 0, ended.err
+    assert ended.json["left_behind"]["mails"] == 1
+    brought = await there.muster(**past_pooler(there))("tenant:import", file)
+    assert "Activate it on the page Tenants" in brought.out
+    views = "SELECT v.name, replace(v.query, '=' || u.id || '&', '=ID&') FROM saved_views v JOIN users u ON u.id = v.user_id"
+    found = there.rows(f"{views} WHERE v.list = 'responses'")
+    assert {query for _, query in found} == {"outcome=answered&user=ID&sort=when"}
+    assert len(found) == there.rows("SELECT count(*) FROM users WHERE workspace = 'acme'")[0][0]
+    assert there.rows(
+        "SELECT before ->> 'query', after ->> 'query' = 'user=' || u.id FROM audit_entries, users u"
+        " WHERE act = 'view.save' AND u.email = 'ida@acme.example.org'"
+    ) == [("user=gone+987654", True)]
+    assert there.rows("SELECT asked, status FROM webhook_events WHERE message_id = 'asked'") == [(False, "waiting")]
+    (viewer,) = there.rows("SELECT permissions FROM roles WHERE workspace = 'acme' AND name = 'Viewer'")[0]
+    assert set(viewer) == BUILT_IN["Viewer"]
+
+
+def past_pooler(here: Installation) -> dict[str, str]:
+    """A pooler that does not answer, and the address past it."""
+    user, name = (urlsplit(here.urls.app).username, urlsplit(here.urls.app).path)
+    return {
+        "MUSTER_POOLER": "session",
+        "MUSTER_DATABASE_URL": f"postgresql://{user}@127.0.0.1:1{name}",
+        "MUSTER_DIRECT_DATABASE_URL": here.urls.app,
+    }
 
 
 # --- it works
@@ -421,7 +500,32 @@ async def test_a_schema_that_was_left_over_is_a_clash(left: Left, there: Install
 
 
 async def test_a_wrong_passphrase_is_refused(left: Left, there: Installation) -> None:
-    assert "passphrase is wrong" in await refused(there, left.file, passphrase="another passphrase")
+    assert "passphrase is wrong, or the header" in await refused(there, left.file, passphrase="another passphrase")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"check": "Ä"}, "header of the file was changed"),
+        ({"salt": ""}, "header of the file was changed"),
+        ({"salt": "Ä"}, "header can't be read"),
+        ({"made_at": "yesterday"}, "header can't be read"),
+        ({"tenant": b"\xff"}, "header can't be read"),
+        ({"heads": {}}, "another version"),
+        ({"format": "1"}, "another format"),
+    ],
+    ids=str,
+)
+async def test_a_changed_header_is_refused(
+    left: Left, there: Installation, tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    magic, line, frames = left.file.read_bytes().split(b"\n", 2)
+    raw = {key: value.decode("latin-1") if isinstance(value, bytes) else value for key, value in change.items()}
+    coding = "utf-8" if raw == change else "latin-1"
+    header = json.dumps(json.loads(line) | raw, ensure_ascii=False).encode(coding)
+    other = tmp_path / "other.muster"
+    other.write_bytes(b"\n".join((magic, header, frames)))
+    assert said in await refused(there, other)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.999])
