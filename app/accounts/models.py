@@ -1,5 +1,4 @@
-"""Schema `shared`: tenants, accounts, roles, sessions, tokens, policies, audit, jobs. Queries are in the modules of
-their nouns."""
+"""Schema `shared`: tenants, accounts, roles, sessions, tokens, policies, audit, jobs. No queries."""
 
 from datetime import datetime
 from typing import Any
@@ -17,8 +16,7 @@ class Tenant(Base):
     __tablename__ = "tenants"
     __table_args__ = (
         CheckConstraint("ceiling IN ('none', 'optional', 'full')", name="ceiling"),
-        # Read at each look for jobs.
-        Index("tenants_inactive", "key", postgresql_where=text("NOT active")),
+        Index("tenants_inactive", "key", postgresql_where=text("NOT active")),  # Each look for jobs reads it.
     )
 
     key: Mapped[str] = mapped_column(Text, primary_key=True)
@@ -29,8 +27,7 @@ class Tenant(Base):
 
 
 class User(Base):
-    """A person who signs in. `email` is lower-cased and unique over all workspaces; `workspace` is `main` or a tenant
-    key.
+    """A person who signs in. `email` is lower-cased and unique in all workspaces; `workspace`: `main` or a tenant key.
 
     `totp_used_step` is the latest time step whose code was used, so that no code works twice. `recovery_codes` are
     hashes; a used one is removed. `recovery_id` is the account's id when they were hashed, null for the present `id`.
@@ -249,7 +246,6 @@ class AuditEntry(Base):
 
 class Job(Base):
     """Work that is due. This row decides; the queue's entry only wakes a worker.
-
     `key` allows one waiting or running job of a kind per workspace. `attempt` stops a run from writing after another
     worker took it over.
     """

@@ -148,7 +148,7 @@ async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
 
 async def hold_active(db: AsyncSession, workspace: str) -> bool:
     """True for the platform, and for an active tenant, which then stays active until the transaction ends. Work that
-    drops what nobody may read any longer asks first: the people of a deactivated tenant may come back."""
+    drops what a person may not read asks first: the people of a deactivated tenant may come back."""
     here = select(Tenant.active).where(Tenant.key == workspace)
     return workspace == PLATFORM or bool(await db.scalar(here.with_for_update(read=True)))
 

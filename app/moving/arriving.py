@@ -97,10 +97,9 @@ def _refuse_other_version(header: BoxHeader) -> None:
 
 
 async def _prepare(connection: AsyncConnection, key: str) -> None:
-    """As after a migration. Its commit leaves the transaction of the connection open."""
+    """As after a migration. Closing the session leaves the transaction of the connection open."""
     async with AsyncSession(connection, join_transaction_mode="rollback_only") as db:
         await tenants.prepare(db, key)
-        await db.commit()
 
 
 async def _driver(connection: AsyncConnection) -> asyncpg.Connection:
