@@ -248,7 +248,8 @@ class _Arrival:
         if found:
             raise Conflict(
                 f"This installation has already: {', '.join(found)}. Nothing was written."
-                " Change it in one of the two installations, then export again."
+                " If it is an earlier copy of this tenant, remove that (docs/operate.md, Move a tenant). An e-mail, passkey or"
+                " token can be changed in one of the two installations; then export again."
             )
 
     async def _insert(self, one: MovingTable) -> None:

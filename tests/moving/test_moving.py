@@ -494,6 +494,21 @@ async def test_every_clash_is_named(left: Left, there: Installation) -> None:
     assert "Nothing was written" in said
 
 
+async def test_a_copy_that_is_removed_as_the_docs_say_can_come_again(left: Left, there: Installation) -> None:
+    assert (await there.muster()("tenant:import", left.file)).code == 0
+    assert "the key acme" in await refused(there, left.file)
+    guide = (Path(__file__).parents[2] / "docs/operate.md").read_text()
+    removing = guide.split("### Move a tenant", 1)[1].split("```sql\n", 1)[1].split("```", 1)[0]
+    there.run(removing, schema="shared")
+    for table in ("users", "roles", "jobs", "user_types", "policies", "tenants", "passkeys", "alert_settings"):
+        column = "key" if table == "tenants" else "workspace"
+        if table in ("passkeys", "alert_settings"):
+            assert there.rows(f"SELECT count(*) FROM shared.{table}") == [(0,)], table
+        else:
+            assert there.rows(f"SELECT count(*) FROM shared.{table} WHERE {column} = 'acme'") == [(0,)], table
+    assert (await there.muster()("tenant:import", left.file)).code == 0
+
+
 async def test_a_schema_that_was_left_over_is_a_clash(left: Left, there: Installation) -> None:
     there.run("CREATE SCHEMA tenant_acme", schema="shared")
     assert "the schema tenant_acme" in await refused(there, left.file)
