@@ -100,7 +100,7 @@ class _MigrationProgress:
         self._say_now_and_then(f"{schema} is tried again: {reason}.")
 
     def index_waits(self, schema: str, transaction: str) -> None:
-        self._say(f"{schema}: its index waits until the transaction of {transaction}, ends. End it, or wait.")
+        self._say(f"{schema}: its index waits for the transaction of {transaction}. End that, or wait.")
 
     def ends(self, schema: str) -> None:
         self._done += 1
