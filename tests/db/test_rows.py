@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import pytest
 from sqlalchemy import literal, select
 
 from app.clock.models import Punch
@@ -9,6 +10,10 @@ from app.clock.punches.queries import PUNCHES
 from app.db.rows import plain
 from app.db.session import Database
 from tests.clock.mirrored import mirror_person, punch
+
+
+class Undone(Exception):
+    """Ends a transaction without what it wrote."""
 
 
 async def test_a_plain_row_holds_what_the_sessions_row_holds(database: Database) -> None:
@@ -25,12 +30,16 @@ async def test_a_plain_row_holds_what_the_sessions_row_holds(database: Database)
 
 
 async def test_plain_rows_see_what_the_transaction_wrote_and_end_with_it(database: Database) -> None:
-    async with database.transaction() as db:
-        await mirror_person(db, "100")
-        await punch(db, "100", "I Mon 08:00")
-        wrote = await plain(db, select(Punch.id, Punch.emp_code))
-        assert [row.emp_code for row in wrote] == ["100"]
-        await db.rollback()
+    async def write_and_undo() -> None:
+        async with database.transaction() as db:
+            await mirror_person(db, "100")
+            await punch(db, "100", "I Mon 08:00")
+            wrote = await plain(db, select(Punch.id, Punch.emp_code))
+            assert [row.emp_code for row in wrote] == ["100"]
+            raise Undone
+
+    with pytest.raises(Undone):
+        await write_and_undo()
     async with database.transaction() as db:
         assert await plain(db, select(Punch.id)) == []
 
