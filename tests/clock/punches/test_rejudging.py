@@ -14,7 +14,7 @@ from app.clock.importing import import_due
 from app.clock.importing.batch import import_batch
 from app.clock.mirror import devices
 from app.clock.models import Cursor, Device, OwnerChange, Punch, Rejudging
-from app.clock.punches import changes, rejudging
+from app.clock.punches import changes, daily_totals, rejudging
 from app.clock.punches.changes import UnderWay
 from app.clock.punches.rejudging import RejudgedSlice
 from app.clock.settings import write_settings
@@ -279,6 +279,8 @@ async def test_a_change_that_comes_meanwhile_reaches_what_another_import_just_ju
             if next(slices, False):
                 async with database.transaction() as db:
                     await punch(db, "200", "x 2024-03-02 08:00", sn="T2")
+                # Otherwise the rollup after the slice would wait for the other import, which ends after it.
+                await daily_totals.roll_up(database, "main")
                 importing = await stack.enter_async_context(database.transaction())
                 await import_batch(importing, ["200"], FAR)
                 async with database.transaction() as db:
