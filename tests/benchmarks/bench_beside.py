@@ -25,6 +25,7 @@ from sqlalchemy import func, select
 from app import jobs
 from app.accounts.audit import SYSTEM
 from app.accounts.models import Job, WorkerHeartbeat
+from app.clock.punches import daily_totals
 from app.clock.settings import write_settings
 from app.db.session import Database
 from app.secrets import new_key_text
@@ -53,6 +54,7 @@ async def main(punches: int, rounds: int) -> None:
 async def judging(database: Database, portal: Portal, session: str, days: int) -> None:
     """The import of punches, then as many that a new rule makes into records; pages are asked all the time. Both last
     until the job has ended, so the days are counted in both."""
+    await daily_totals.roll_up(database, "main")
     await browsing(portal, session, lambda: asyncio.sleep(10))
     alone = await browsing(portal, session, lambda: asyncio.sleep(15))
     async with worker(database):

@@ -183,7 +183,6 @@ async def test_a_slice_that_is_stopped_is_begun_again_by_the_next_import(
         return False
 
     monkeypatch.setattr(import_due, "BATCH", 1)
-    monkeypatch.setattr(import_due, "PARALLEL", 1)
     async with database.transaction() as db:
         await mirror_person(db, "200", await employ(db, "Bea"))
     await then(database, f"I {SINGLES[-1]}", "200")
