@@ -44,7 +44,7 @@ log = structlog.get_logger()
 BATCH = 3000
 # While the server writes one batch, the next one is judged: they are of different people.
 PARALLEL = 2
-# Nobody waits for a change of rules: on two cores pages take 1.5 times as long beside one batch, 3.5 times beside two.
+# A changed rule is in no hurry: on two cores pages take 1.5 times as long beside one batch, 3.5 times beside two.
 REJUDGED_AT_ONCE = 1
 TRIES = 3
 Open = Callable[[], AbstractAsyncContextManager[AsyncSession]]
