@@ -63,7 +63,7 @@ async def save(db: AsyncSession, actor: Actor, rights: ListRights, name: str, ad
     statement = kept.on_conflict_do_update(index_elements=key, set_=again, where=allowed)
     view_id = await db.scalar(statement.returning(SavedView.id))
     if view_id is None:
-        raise Invalid.at("name", f"You share the view “{name}”. Choose another name, or share this one too.")
+        raise Invalid.at("name", f"You share the view “{name}”. Others use it. Choose another name.")
     after = {"list": rights.label, "name": name, "query": query, "shared": shared}
     await audit.record(db, actor, "view.save", "saved_view", view_id, after=after)
     return name

@@ -180,7 +180,7 @@ async def test_a_private_view_takes_no_shared_one_from_those_who_use_it(
     await vera.submit(f"{LIST}/{await view_id(database, 'Late')}/default", {"on": "1"})
     refused = await bob.submit(LIST, {"name": "late", "at": "/attendance?q=A+private+search"})
     assert refused.status_code == 422
-    assert "You share the view “late”. Choose another name, or share this one too." in refused.text
+    assert "You share the view “late”. Others use it. Choose another name." in refused.text
     assert await leads_to(vera, "/attendance") == "/attendance?period=last-week&status=pending"
     # With the box ticked it is replaced for all.
     assert await saved(bob, "Late", "/attendance?sort=-day", shared="1") == 303
