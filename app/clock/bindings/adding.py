@@ -6,7 +6,7 @@ employees count.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
@@ -96,15 +96,20 @@ def _codes(groups: Iterable[Iterable[Code]]) -> tuple[str, ...]:
 
 async def foretell(db: AsyncSession, clock_employee_ids: Iterable[int], *, suggested_too: bool = False) -> Adding:
     """What `add` would take and leave."""
-    codes = await actions.open_to(db, "add", clock_employee_ids)
+    able = await actions.open_to(db, "add", clock_employee_ids)
     numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)
-    able = [one for one in codes if suggested_too or not _is_suggested(one)]
     found = sort_out(able, numbers, ignore_leading_zeros=ignore_leading_zeros)
-    return replace(found, suggested=tuple(one.emp_code for one in codes if one not in able))
+    return found if suggested_too else _without_suggested(found, able)
 
 
-def _is_suggested(code: Code) -> bool:
-    return code.state == BindingState.SUGGESTED
+def _without_suggested(found: Adding, able: Iterable[Code]) -> Adding:
+    """What was found of `able`. A code with a suggestion leaves only now: another code may be the same ID number."""
+    suggested = tuple(one.emp_code for one in able if one.state == BindingState.SUGGESTED)
+    theirs = {one.emp_code for one in able}.difference(suggested)
+    known, twins, unfit = (
+        tuple(one for one in left if one in theirs) for left in (found.known, found.twins, found.unfit)
+    )
+    return Adding(tuple(one for one in found.taken if one.emp_code in theirs), known, twins, unfit, suggested)
 
 
 async def _hold(db: AsyncSession) -> None:
@@ -133,16 +138,12 @@ async def add_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[
     """`add` for one part of many codes. It also leaves a code that is the same ID number as a code in another part."""
     await _hold(db)
     able = await actions.open_to(db, "add", clock_employee_ids)
-    chosen = [one for one in able if not _is_suggested(one)]
     numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)
-    alike = await binding_rows.alike(db, [one.emp_code for one in chosen])
-    also = [one for one in alike if one.state in actions.OPEN_TO["add"] and not _is_suggested(one)]
-    codes = {one.emp_code: one for one in [*also, *chosen]}
+    alike = await binding_rows.alike(db, [one.emp_code for one in able])
+    also = [one for one in alike if one.state in actions.OPEN_TO["add"]]
+    codes = {one.emp_code: one for one in [*also, *able]}
     found = sort_out(codes.values(), numbers, ignore_leading_zeros=ignore_leading_zeros)
-    theirs = {one.emp_code for one in chosen}
-    taken = tuple(one for one in found.taken if one.emp_code in theirs)
-    suggested = tuple(one.emp_code for one in able if _is_suggested(one))
-    return await _add(db, actor, replace(found, taken=taken, suggested=suggested))
+    return await _add(db, actor, _without_suggested(found, able))
 
 
 async def _add(db: AsyncSession, actor: Actor, adding: Adding) -> Adding:

@@ -149,6 +149,34 @@ async def test_a_part_of_many_leaves_what_is_the_same_id_number_as_a_code_of_ano
     assert [one.codes for one in parts] == [[], [], ["8"], ["09"]]
 
 
+@pytest.mark.parametrize("act", [adding.add, adding.add_part])
+async def test_a_code_that_is_the_same_id_number_as_a_suggested_one_is_left(
+    database: Database, act: Callable[..., Awaitable[adding.Adding]]
+) -> None:
+    """Otherwise the next match pass would take the suggested code for the new employee's, too."""
+    async with database.transaction() as db:
+        await connect(db)
+        db.add(Setting(name="ignore_leading_zeros", value=True))
+        people_ = [await mirror_person(db, "7", state="not_found"), await mirror_person(db, "007", state="suggested")]
+    async with database.transaction() as db:
+        done = await act(db, COMMAND_LINE, people_)
+        assert await db.scalar(select(func.count()).select_from(Employee)) == 0
+    assert (done.codes, done.twins, done.suggested) == ([], ("7",), ("007",))
+
+
+async def test_a_part_of_many_leaves_what_is_the_same_id_number_as_a_suggested_code_of_another_part(
+    database: Database,
+) -> None:
+    async with database.transaction() as db:
+        await connect(db)
+        db.add(Setting(name="ignore_leading_zeros", value=True))
+        seven = await mirror_person(db, "7", state="not_found")
+        await mirror_person(db, "007", state="suggested")
+    async with database.transaction() as db:
+        done = await adding.add_part(db, COMMAND_LINE, [seven])
+    assert (done.codes, done.twins, done.suggested) == ([], ("7",), ())
+
+
 async def test_the_page_says_the_numbers_first(database: Database, floor: dict[str, int], alice: Browser) -> None:
     chosen = {"action": "add", "id": [str(one) for one in floor.values()]}
     asked = await alice.submit("/clock_employees/bulk", chosen)
