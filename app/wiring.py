@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from app.registry import modules
 
 if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
     from app.db.session import Database
     from app.secrets import KeyRing
 
@@ -14,17 +16,25 @@ if TYPE_CHECKING:
 def connect() -> None:
     """Has each module register its listeners (`_connect` in `app/MODULE/module.py`). Every process calls it once, and
     may call it twice."""
+    from app.accounts import tenants
     from app.host.problem_kinds import keys
 
     for module in modules():
         module.connect()
     keys.offer(_what_does_not_open)
+    tenants.listen(_try_mails_again)
 
 
 async def _what_does_not_open(database: "Database", ring: "KeyRing") -> Sequence[str]:
     from app import sealed
 
     return (await sealed.examine(database, ring)).broken
+
+
+async def _try_mails_again(db: "AsyncSession", tenant: str) -> None:
+    from app.mail import account_letters
+
+    await account_letters.try_again(db, tenant)
 
 
 def connect_pages() -> None:

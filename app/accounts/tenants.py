@@ -1,5 +1,6 @@
 """Tenants: the workspaces beside the platform. Only the owner role makes their tables (app.db.migrate)."""
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, select, update
@@ -17,6 +18,9 @@ from app.errors import Conflict, Invalid, NotFound
 if TYPE_CHECKING:
     from app.db.migrate import MigrationWatch
 
+Listener = Callable[[AsyncSession, str], Awaitable[None]]
+# Told of each tenant that is active again, in the same transaction. Rooms above this one register theirs.
+_on_activate: list[Listener] = []
 LONGEST_NAME = 200
 # How many workspaces get their roles in one transaction.
 _AT_A_TIME = 100
@@ -133,6 +137,12 @@ async def deactivate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
     return True
 
 
+def listen(listener: Listener) -> None:
+    """Registers a listener to `activate`; a second call changes nothing."""
+    if listener not in _on_activate:
+        _on_activate.append(listener)
+
+
 async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
     await find(db, key)
     statement = update(Tenant).where(Tenant.key == key, ~Tenant.active).values(active=True)
@@ -141,6 +151,8 @@ async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
     waited = (Job.workspace == key, Job.status == "queued", Job.due_at < func.now())
     # They are not late: until now they were not to run.
     await db.execute(update(Job).where(*waited).values(due_at=func.now()))
+    for listener in _on_activate:
+        await listener(db, key)
     schedule_looks.look_soon(db, key)
     await audit.record(db, actor, "tenant.activate", "tenant", key, before={"active": False}, after={"active": True})
     return True

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import one_time_links
@@ -17,6 +17,7 @@ from app.mail.kinds import MailInTurn, Writers
 from app.mail.letters import Letter
 from app.mail.models import OutgoingMail
 from app.mail.outbox import NewMail
+from app.mail.retry_pauses import TRIED_FOR
 from app.parts import Parts
 from app.wording.marked import marked, sentence, worded
 from app.wording.speech import Speech, speech_for
@@ -86,6 +87,14 @@ async def send_reset(parts: Parts, db: AsyncSession, email: str, ip: str) -> Non
 async def tell_of(parts: Parts, db: AsyncSession, user_id: int, act: str) -> None:
     """Mails the owner of an account what changed in it. `act` is one of NOTICES."""
     await outbox.post(parts, db, NewMail(NOTICE, {"act": act}, user_id, urgent=True))
+
+
+async def try_again(db: AsyncSession, workspace: str) -> None:
+    """The waiting mails of a tenant that is active again are tried for a day from now. A mail with a one-time link ends
+    when its link ends."""
+    waiting = (OutgoingMail.workspace == workspace, OutgoingMail.status == "waiting")
+    later = update(OutgoingMail).where(*waiting, OutgoingMail.kind.not_in((LINK, RESET)))
+    await db.execute(later.values(expires_at=func.greatest(OutgoingMail.expires_at, func.now() + TRIED_FOR)))
 
 
 async def write_link(parts: Parts, db: AsyncSession, mail: MailInTurn) -> Letter | None:

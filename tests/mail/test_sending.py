@@ -14,7 +14,7 @@ from app.db.session import PLATFORM
 from app.host import jobs as host_jobs
 from app.jobs import Claim
 from app.mail import outbox, sending
-from app.mail.account_letters import LETTERS, NOTICE
+from app.mail.account_letters import LETTERS, LINK, NOTICE
 from app.mail.models import OutgoingMail
 from app.mail.outbox import NewMail
 from app.parts import Parts
@@ -254,6 +254,23 @@ async def test_mails_of_a_deactivated_tenant_wait_until_it_is_active_again(parts
         await tenants.activate(db, SYSTEM, "globex")
     await send(parts, "globex")
     assert [message["To"] for message in mailbox.messages] == ["eve@example.org"]
+
+
+async def test_mails_that_waited_for_long_leave_when_the_tenant_is_active_again(parts: Parts, mailbox: Mailbox) -> None:
+    """A one-time link has ended by then, so its mail stays."""
+    eve = await user_id_of(parts.database, "eve")
+    async with parts.database.transaction("globex") as db:
+        await outbox.post(parts, db, NewMail(NOTICE, {"act": "user.change_password"}, eve))
+        await outbox.post(parts, db, NewMail(LINK, {"secret": "ended"}, eve))
+        await tenants.deactivate(db, SYSTEM, "globex")
+        await db.execute(update(OutgoingMail).values(expires_at=func.now() - timedelta(days=30)))
+    await host_jobs.tidy(parts, Claim(1, 1, PLATFORM, "housekeeping", {}))
+    async with parts.database.transaction() as db:
+        await tenants.activate(db, SYSTEM, "globex")
+    await send(parts, "globex")
+    await send(parts, "globex")
+    assert [message["To"] for message in mailbox.messages] == ["eve@example.org"]
+    assert [one.status for one in await rows(parts)] == ["sent", "failed"]
 
 
 async def test_a_tenant_that_is_deactivated_while_a_mail_is_written_does_not_drop_it(

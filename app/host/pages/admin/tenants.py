@@ -93,9 +93,13 @@ WHAT_ACTIVATING_DOES = {
 }
 
 
+# How long surveys let a mail wait: app.surveys.reminding.turns.
+WHAT_STAYS = (
+    "Nothing is deleted: activating undoes it. Only invitations and reminders of surveys that have waited for 7 days by"
+    " then are not sent."
+)
 WHAT_DEACTIVATING_DOES = (
-    "Their people are signed out at once and can no longer sign in, and API tokens stop working. Nothing is deleted: activating"
-    " undoes it."
+    f"Their people are signed out at once and can no longer sign in, and API tokens stop working. {WHAT_STAYS}"
 )
 
 
@@ -169,7 +173,7 @@ async def _what_deactivating_does(ctx: Context, keys: list[str]) -> dict[str, An
         "number": people,
         "unit": "person can no longer sign in" if people == 1 else "people can no longer sign in",
         "consequence": f"{count(signed_in, 'browser is', 'browsers are')} signed out at once, and API tokens stop working."
-        " Nothing is deleted: activating undoes it.",
+        f" {WHAT_STAYS}",
     }
 
 

@@ -11,6 +11,7 @@ from app.accounts.models import Role, Tenant, UserType
 from app.accounts.roles import BUILT_IN
 from app.db.session import Database
 from app.errors import Conflict, Invalid, NotFound
+from app.surveys.reminding.turns import LASTS
 from tests.cluster import DatabaseUrls, TestCluster
 from tests.conftest import Browser, SignIn
 from tests.host.signing_in import acts, give_password, submit_sign_in
@@ -65,6 +66,7 @@ async def test_a_deactivated_tenant_is_out_at_once_and_comes_back_whole(
     await give_password(database, "eve")
     bearer = {"Authorization": f"Bearer {await token('eve', 'clock:read')}"}
     asked = await alice.fragment("/admin/tenants/globex/deactivate")
+    assert f"waited for {LASTS.days} days by then are not sent" in asked.text
     assert re.search(r"<strong>1</strong> person can no longer sign in", asked.text)
     assert "1 browser is signed out" in asked.text
     assert (await alice.submit("/admin/tenants/globex/deactivate")).status_code == 303
@@ -84,6 +86,7 @@ async def test_many_tenants_are_deactivated_after_a_question_and_come_back(
     asked = await alice.submit("/admin/tenants", chosen, headers={"HX-Request": "true"})
     assert "<html" not in asked.text
     assert "Deactivate 2 tenants?" in asked.text
+    assert f"waited for {LASTS.days} days by then are not sent" in asked.text
     assert re.search(r"<strong>1</strong> person can no longer sign in", asked.text)
     assert "1 browser is signed out" in asked.text
     assert await acts(database) == []
