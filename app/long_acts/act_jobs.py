@@ -15,7 +15,7 @@ NAMED_JOB, UNNAMED_JOB, LISTED_JOB = "clock_long_act", "clock_unnamed_act", "lon
 JOB_OF_ACT = case(
     (LongAct.list_query.is_not(None), LISTED_JOB), (LongAct.last_key.is_not(None), UNNAMED_JOB), else_=NAMED_JOB
 )
-_ENDINGS = ("", ":stop")
+_ENDINGS = ("", ":stop", ":again")
 
 
 async def request_job(db: AsyncSession, name: str, act_id: int) -> bool:
@@ -26,8 +26,17 @@ async def request_job(db: AsyncSession, name: str, act_id: int) -> bool:
 async def request_stop(db: AsyncSession, name: str, act_id: int) -> None:
     """The running job may be at its last attempt, and fail before it sees that it must stop. Another job then ends the
     act."""
+    await _request_another(db, name, act_id, ":stop")
+
+
+async def request_again(db: AsyncSession, name: str, act_id: int) -> None:
+    """For the job of the act itself, which is running: another one then continues the act."""
+    await _request_another(db, name, act_id, ":again")
+
+
+async def _request_another(db: AsyncSession, name: str, act_id: int, ending: str) -> None:
     if not await request_job(db, name, act_id):
-        await jobs.request(db, name, key=f"{name}:{act_id}:stop", arguments={"act_id": act_id})
+        await jobs.request(db, name, key=f"{name}:{act_id}{ending}", arguments={"act_id": act_id})
 
 
 def has_job(db: AsyncSession) -> ColumnElement[bool]:

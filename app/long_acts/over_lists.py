@@ -16,10 +16,11 @@ from sqlalchemy import ColumnElement, Select, delete, func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
+from app.accounts import tenants
 from app.accounts.audit import Actor
 from app.db.session import workspace_of
 from app.errors import Invalid, Refusal
-from app.long_acts.act_jobs import LISTED_JOB, request_job
+from app.long_acts.act_jobs import LISTED_JOB, request_again, request_job
 from app.long_acts.acts import ItemOutcome, at_the_end, finish, hold
 from app.long_acts.models import LongAct, LongActItem
 from app.long_acts.progress import DONE
@@ -126,13 +127,17 @@ async def carry_on(
 
 
 async def resume(db: AsyncSession, act_id: int, open_act: Open) -> bool:
-    """Does the next slice. True while there is more. Two workers at the same act wait for each other."""
+    """Does the next slice. True while there is more. Two workers at the same act wait for each other. The act of a
+    deactivated tenant continues once the tenant is active again."""
     await hold(db, act_id)
     act = await db.scalar(select(LongAct).where(LongAct.id == act_id).execution_options(populate_existing=True))
     if act is None or act.finished_at is not None:
         return False
     if act.stop_requested:
         await finish(db, act_id)
+        return False
+    if not await tenants.hold_active(db, workspace_of(db)):
+        await request_again(db, LISTED_JOB, act_id)
         return False
     try:
         rows = await open_act(db, act)

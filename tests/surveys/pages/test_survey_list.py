@@ -9,7 +9,9 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import func, select, update
 
-from app.accounts.models import AuditEntry, Tenant
+from app.accounts import tenants
+from app.accounts.audit import SYSTEM
+from app.accounts.models import AuditEntry, Job, Tenant
 from app.dates import local_time
 from app.db.session import Database
 from app.long_acts.progress import read
@@ -415,3 +417,30 @@ async def test_a_long_act_ends_when_the_ceiling_falls(
     )
     assert over.looked_at == 0
     assert len(await statuses(database, "globex")) == 2
+
+
+async def test_a_long_act_of_a_deactivated_tenant_continues_once_it_is_active_again(
+    database: Database, parts: Parts, eve: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "INLINE_LIMIT", 0)
+    await set_ceiling(database, "full")
+    await made(database, "globex", title="Doors")
+    act_id = await begin(eve, "/surveys/list/bulk", {"action": "delete", "all": "1"})
+    async with database.transaction() as db:
+        await tenants.deactivate(db, SYSTEM, "globex")
+    for _ in range(3):
+        async with database.shared_transaction() as db:
+            taken = select(Job.id).where(Job.name == "long_act", Job.status == "queued")
+            job_id = (await db.scalars(taken)).one()
+            await db.execute(update(Job).where(Job.id == job_id).values(status="running"))
+        await carry_on(parts, act_id, "globex")
+        async with database.transaction("globex") as db:
+            assert (await read(db, act_id)).finished_at is None
+            await db.execute(update(Job).where(Job.id == job_id).values(status="done"))
+    async with database.transaction() as db:
+        await tenants.activate(db, SYSTEM, "globex")
+    await carry_on(parts, act_id, "globex")
+    async with database.transaction("globex") as db:
+        over = await read(db, act_id)
+    assert (over.problem, over.done) == (None, 1)
+    assert await statuses(database, "globex") == {}
