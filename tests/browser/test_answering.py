@@ -159,7 +159,7 @@ def test_without_script_everything_stands_there_and_what_is_hidden_is_taken_out(
     page.locator(".prompt-star").nth(1).click()
     page.get_by_label("Why not?").fill("Too far")
     page.get_by_role("button", name="Send").click()
-    expect(page.get_by_text("Your answer to it was taken out").last).to_be_visible()
+    expect(page.get_by_text("Your answer to it was removed").last).to_be_visible()
     expect(page.get_by_label("Why not?")).to_have_value("Too far")
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_text("Your answer was recorded.")).to_be_visible()

@@ -103,6 +103,9 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
     page, faults, seen, known = page_of("alice", color_scheme="light"), [], [], Known()
     page.goto("/surveys/list")
     survey = page.locator("a[href*='/surveys/view/']").first.get_attribute("href")
+    page.goto("/admin/users?q=bob")
+    # One's own page has no link for a new password.
+    bob = page.locator("main a[href*='/admin/users/']").first.get_attribute("href")
     for address in walk(
         page,
         "/clock",
@@ -113,6 +116,7 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
         f"{survey}/why",
         f"{survey}/comments",
         f"{survey}/versions",
+        f"{bob}/link",
         *rare,
     ):
         page.evaluate(SHORTEN)
@@ -203,7 +207,7 @@ def _menu(page: Page) -> list[str]:
 def test_signing_in_wrongly_is_told_at_the_field(page_of: SignedIn, look: str) -> None:
     page = page_of("", color_scheme=look, viewport=PHONE)
     submit_sign_in(page, "alice", "not the password")
-    page.get_by_role("alert").first.wait_for()
+    page.locator(".error-summary").first.wait_for()
     assert page.get_by_label("E-mail").input_value() == "alice@example.org"
     assert violations(page) == []
     assert not sticks_out(page)

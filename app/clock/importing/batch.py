@@ -7,7 +7,7 @@ again meanwhile keeps its mark.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -17,9 +17,9 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.importing import due as due_punches
+from app.clock.days import CLOCKS_APART, DAY
 from app.clock.importing import rows as import_rows
-from app.clock.importing.due import DateSpan
+from app.clock.importing.due import WITHIN, DateSpan
 from app.clock.importing.facts import Facts, near
 from app.clock.importing.owners import Owners, OwnersChangedError, held_owners
 from app.clock.importing.rows import JudgedPunch
@@ -28,6 +28,7 @@ from app.clock.pairing.inputs import PairingEmployee
 from app.clock.pairing.judge import judge
 from app.clock.pairing.verdicts import CreateRecord, Judgement, UpdateRecord
 from app.clock.punches import changes, rejudging
+from app.db.direct import driver
 from app.host.attendance.hours import Hours
 from app.host.attendance.imported import NewRecord
 from app.webhooks import noting
@@ -38,6 +39,13 @@ log = structlog.get_logger()
 # As much as a request may wait for.
 MOST_CODES = 20
 MOST_PUNCHES = 1000
+_DUE_INSTANTS = """
+SELECT emp_code, punched_at_utc FROM clock_transactions WHERE judge_at <= $1 AND emp_code = ANY($2::text[])
+"""
+_DUE_INSTANTS_WITHIN = f"""
+SELECT emp_code, punched_at_utc FROM clock_transactions WHERE {WITHIN} AND emp_code = ANY($4::text[])
+    AND punched_at_utc >= $2 - interval '{CLOCKS_APART.days} days' AND punched_at_utc < $3 + interval '{(CLOCKS_APART + DAY).days} days'
+"""
 
 
 @dataclass
@@ -162,7 +170,7 @@ async def _due(
     if not await changes.may_judge(db):
         return None
     if instants is None:
-        wanted: Mapping[str, Sequence[datetime]] = await due_punches.due_instants(db, codes, now, within)
+        wanted: Mapping[str, Sequence[datetime]] = await _due_instants(db, codes, now, within)
     else:
         wanted = {code: instants[code] for code in codes}
     return await near(db, world, held, wanted, now)
@@ -222,3 +230,17 @@ def _new(intent: CreateRecord) -> NewRecord:
 
 def _hours(intent: CreateRecord | UpdateRecord) -> Hours:
     return Hours(intent.clock_in, intent.clock_out, intent.breaks, intent.kind.value)
+
+
+async def _due_instants(
+    db: AsyncSession, codes: Collection[str], now: datetime, within: DateSpan | None = None
+) -> dict[str, list[datetime]]:
+    """Instants of the due punches by code."""
+    found: dict[str, list[datetime]] = {}
+    if within is None:
+        rows = await driver(db).fetch(_DUE_INSTANTS, now, list(codes))
+    else:
+        rows = await driver(db).fetch(_DUE_INSTANTS_WITHIN, now, *within, list(codes))
+    for code, at in rows:
+        found.setdefault(code, []).append(at)
+    return found

@@ -1,30 +1,22 @@
-"""Which punches the import has to judge: by day, by code, and by instant. A large import is divided by days into
+"""Which punches the import has to judge: by day and by code. A large import is divided by days into
 portions."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.days import CLOCKS_APART, DAY
 from app.db.direct import driver
 
 # An import of more due punches is divided. A portion has some weeks at least, because what lies around it is read as
 # well.
 PORTION, PORTION_DAYS = 100_000, timedelta(days=60)
 _DUE = "SELECT emp_code, count(*) FROM clock_transactions WHERE judge_at <= $1 GROUP BY emp_code ORDER BY emp_code"
-_DUE_INSTANTS = """
-SELECT emp_code, punched_at_utc FROM clock_transactions WHERE judge_at <= $1 AND emp_code = ANY($2::text[])
-"""
 _DUE_BY_DAY = "SELECT local_date, count(*) FROM clock_transactions WHERE judge_at <= $1 GROUP BY local_date ORDER BY local_date DESC"
 # coalesce keeps PostgreSQL from the index on `judge_at`: in a first import it has every punch.
-_WITHIN = "coalesce(judge_at, 'infinity') <= $1 AND local_date BETWEEN $2 AND $3"
-_DUE_WITHIN = f"SELECT emp_code, count(*) FROM clock_transactions WHERE {_WITHIN} GROUP BY emp_code ORDER BY emp_code"
-_DUE_INSTANTS_WITHIN = f"""
-SELECT emp_code, punched_at_utc FROM clock_transactions WHERE {_WITHIN} AND emp_code = ANY($4::text[])
-    AND punched_at_utc >= $2 - interval '{CLOCKS_APART.days} days' AND punched_at_utc < $3 + interval '{(CLOCKS_APART + DAY).days} days'
-"""
+WITHIN = "coalesce(judge_at, 'infinity') <= $1 AND local_date BETWEEN $2 AND $3"
+_DUE_WITHIN = f"SELECT emp_code, count(*) FROM clock_transactions WHERE {WITHIN} GROUP BY emp_code ORDER BY emp_code"
 
 
 class DateSpan(NamedTuple):
@@ -57,17 +49,3 @@ async def due_codes(db: AsyncSession, now: datetime, within: DateSpan | None = N
     """Codes with punches to judge, and how many; `within` some local days, or of all."""
     rows = driver(db).fetch(_DUE, now) if within is None else driver(db).fetch(_DUE_WITHIN, now, *within)
     return [(code, count) for code, count in await rows]
-
-
-async def due_instants(
-    db: AsyncSession, codes: Collection[str], now: datetime, within: DateSpan | None = None
-) -> dict[str, list[datetime]]:
-    """Instants of the due punches by code."""
-    found: dict[str, list[datetime]] = {}
-    if within is None:
-        rows = await driver(db).fetch(_DUE_INSTANTS, now, list(codes))
-    else:
-        rows = await driver(db).fetch(_DUE_INSTANTS_WITHIN, now, *within, list(codes))
-    for code, at in rows:
-        found.setdefault(code, []).append(at)
-    return found

@@ -6,7 +6,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, and_, false, func, select, true
 
 from app.accounts.permissions import needed
 from app.clock.codes import BINDING_STATES, BindingState, Direction, punch_label, verify_label
@@ -143,7 +143,9 @@ async def _agreed(ctx: Context) -> str:
 async def _act(ctx: Context, punch_id: int, action: str) -> Response[Any]:
     this_one, saw = Punch.id == punch_id, (await ctx.form()).get("outcome")
     outcome = func.coalesce(Punch.import_outcome, "")
-    resolved = await _carry_out(ctx, action, this_one if saw is None else and_(this_one, outcome == str(saw)))
+    # A word that is no outcome is sent by no page of ours, and matches no punch.
+    as_shown = true() if saw is None else outcome == saw if saw in {"", *OUTCOMES} else false()
+    resolved = await _carry_out(ctx, action, and_(this_one, as_shown))
     if not resolved.punches:
         now = await ctx.db.scalar(select(outcome).where(this_one))
         if now is None:

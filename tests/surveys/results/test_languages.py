@@ -52,7 +52,7 @@ async def test_a_person_reads_their_answer_in_the_words_that_they_saw(lunch: Sto
     shown = (await nora.get(f"/me/answers/{told['receipt']}")).text
     assert 'lang="de" dir="ltr">Mittagessen' in shown
     # The last question has a condition on the first: it holds in German, too.
-    assert "Not asked after" not in shown
+    assert "Not asked because of" not in shown
     vera = await sign_in("vera")
     own = json.loads((await vera.get("/me/answers/download")).text)["answers"][0]
     assert (own["language"], own["title"], own["questions"][0]["value"]) == ("en", "Lunch", "Bad")

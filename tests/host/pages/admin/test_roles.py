@@ -48,7 +48,7 @@ def test_every_permission_of_the_contract_has_a_name_and_none_is_there_twice() -
 def test_each_permission_has_one_sentence_that_says_what_one_can_do_with_it() -> None:
     verbs = {one.explanation.split()[0].rstrip(",") for one in EXPLAINED.values()}
     assert verbs <= {
-        "Add", "Bind", "Change", "Close", "Destroy", "Have", "Invite", "Make", "Publish", "Rename", "Say", "See", "Start",
+        "Add", "Bind", "Change", "Close", "Destroy", "Have", "Invite", "Judge", "Make", "Publish", "Rename", "Say", "See", "Start",
         "Switch", "Write",
     }  # fmt: skip
     for one in EXPLAINED.values():
