@@ -40,7 +40,7 @@ _ONE_AT_A_TIME = text(
     " set_config('idle_in_transaction_session_timeout', :held, true)"
 )
 _CALL = Limits()
-HELD_S = 2 * _CALL.attempts * (_CALL.call_s + 4 * _CALL.pause_s)
+HELD_S = 2 * _CALL.attempts * (_CALL.connect_s + _CALL.call_s + 4 * _CALL.pause_s)
 # Another sign-in with the account is under way for so long: the server does not answer.
 PATIENCE_S = _CALL.call_s
 LOOK_S = 0.1
@@ -87,7 +87,8 @@ def _no_answer() -> ClockError:
 
 class SharedSession:
     """The SessionStore of a saved connection. Every method is a short transaction of its own, so that a failed step
-    leaves its trace."""
+    leaves its trace. As a save of the connection does, each locks the connection's row before the session's: otherwise
+    the two could wait for each other."""
 
     def __init__(
         self,
@@ -141,8 +142,8 @@ class SharedSession:
 
     async def save(self, session: ClockSession) -> None:
         async with self._database.transaction(self._workspace) as db:
-            await self._keep(db, session)
             await db.execute(update(Connection).values(tokens=None, credential_failures=0, locked_until=None))
+            await self._keep(db, session)
 
     async def before_sign_in(self) -> None:
         async with self._database.transaction(self._workspace) as db:
@@ -156,8 +157,9 @@ class SharedSession:
         """One more refusal; the fifth in a row locks. An account that is no longer the saved one counts for nothing."""
         until = self._now() + LOCKED_FOR
         async with self._database.transaction(self._workspace) as db:
+            saved = await self._is_saved(db)
             await forget(db, self._accounts)
-            if not await self._is_saved(db):
+            if not saved:
                 return
             failures = await db.scalar(
                 update(Connection)

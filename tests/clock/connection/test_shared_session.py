@@ -26,9 +26,11 @@ from app.clock.settings import write_settings
 from app.clock.sync import run as sync
 from app.clock.sync import run_rows
 from app.db.session import Database
+from app.outbound import Limits
 from app.parts import JOB_WAITS_S, PAGE_WAITS_S
 from app.secrets import KeyRing, Secret, SecretError, new_key_text
 from app.simulator import PASSWORD, USERNAME
+from tests.clock.clock_worker import until
 from tests.clock.syncing import NOW, ZONE, site
 from tests.conftest import KEYS
 
@@ -176,7 +178,31 @@ async def test_a_process_that_is_frozen_during_its_sign_in_stops_no_other(parts,
 
 
 def test_the_lock_outlasts_the_calls_and_the_waits_of_others():
+    limits = Limits()
+    # The longest pause is 1.5 times 2 seconds.
+    one_call = limits.attempts * (limits.connect_s + limits.call_s) + (limits.attempts - 1) * 3 * limits.pause_s
+    assert 2 * one_call < shared_session.HELD_S
     assert shared_session.HELD_S > JOB_WAITS_S > PAGE_WAITS_S
+
+
+@pytest.mark.parametrize(
+    "change", [SharedSession.sign_in_rejected, lambda one: one.save(SESSION)], ids=["refused", "in"]
+)
+async def test_a_sign_in_that_ends_while_a_password_is_saved_waits_and_neither_fails(parts, change):
+    """Both lock the connection first, then the session."""
+    waits = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
+    async with site(parts) as here:
+        one = await store(parts)
+        await one.save(SESSION)
+        async with parts.database.transaction() as db:
+            await db.execute(select(Connection).with_for_update())
+            ending = asyncio.create_task(change(one))
+            await until(lambda: db.scalar(waits))
+            form = ConnectionForm(
+                base_url=here.address, username=USERNAME, profile="cloud", timezone=ZONE, password=Secret(PASSWORD)
+            )
+            await connection.save(db, here.parts.keys, COMMAND_LINE, form)
+        await ending
 
 
 async def test_a_session_of_before_is_moved_and_costs_no_sign_in(parts):
