@@ -4,7 +4,7 @@ mirror/listing_rows.py.
 Each verb returns how many punches are judged again because of it. Pages and `muster clock:device` call the same ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,12 @@ MOST_COUNTED = 10_000
 # What the server says of a terminal; the operator's mark goes before it.
 REMOTE_KIND = case((Device.remote_attendance.is_(False), "access"), else_="attendance")
 KIND = func.coalesce(Device.kind_mark, REMOTE_KIND)
+
+
+async def names(db: AsyncSession, serials: Collection[str]) -> dict[str, str]:
+    """What people call these terminals, by serial number; those without a name are left out."""
+    named = select(Device.sn, Device.alias).where(Device.sn.in_(serials), Device.alias.is_not(None), Device.alias != "")
+    return {row.sn: row.alias for row in await db.execute(named)}
 
 
 @dataclass(frozen=True, slots=True)

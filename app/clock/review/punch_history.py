@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import punch_label
+from app.clock.mirror import devices
 from app.clock.models import PunchChange
 from app.clock.review.words import clock
 from app.dates import PageZone, local_exact
@@ -18,16 +19,21 @@ MOST = 20
 async def told(db: AsyncSession, punch_id: int, zone: PageZone) -> Sequence[str]:
     """One sentence for each change, the latest first, twenty at most; times are local to the connection's zone."""
     latest = select(PunchChange).where(PunchChange.punch_id == punch_id).order_by(PunchChange.id.desc()).limit(MOST)
-    return [sentence(change, zone) for change in await db.scalars(latest)]
+    changes = (await db.scalars(latest)).all()
+    names = await devices.names(db, {serial for one in changes if (serial := one.before.get("terminal_sn"))})
+    return [sentence(change, zone, names) for change in changes]
 
 
-def sentence(change: PunchChange, zone: PageZone) -> str:
-    was = ", ".join(_was(change.before, change.after, zone))
+def sentence(change: PunchChange, zone: PageZone, names: Mapping[str, str]) -> str:
+    """`names` are what people call the terminals, by serial number."""
+    was = ", ".join(_was(change.before, change.after, zone, names))
     record = f" Record {change.record_id} was made with that." if change.record_id is not None else ""
     return f"It was {was} on the server until {zone.time_with_seconds(change.seen_at)}.{record}"
 
 
-def _was(before: Mapping[str, Any], after: Mapping[str, Any], zone: PageZone) -> Iterator[str]:
+def _was(
+    before: Mapping[str, Any], after: Mapping[str, Any], zone: PageZone, names: Mapping[str, str]
+) -> Iterator[str]:
     if "punched_at_local" in before:
         local, now = (datetime.fromisoformat(each["punched_at_local"]) for each in (before, after))
         yield clock(local) if local.date() == now.date() else local_exact(local, zone.today)
@@ -38,4 +44,5 @@ def _was(before: Mapping[str, Any], after: Mapping[str, Any], zone: PageZone) ->
     if "punch_code" in before:
         yield punch_label(before["punch_code"]) or "without a punch code"
     if "terminal_sn" in before:
-        yield f"terminal {before['terminal_sn']}" if before["terminal_sn"] else "without a terminal"
+        serial = before["terminal_sn"]
+        yield f"terminal {names.get(serial, serial)}" if serial else "without a terminal"

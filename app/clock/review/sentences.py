@@ -25,19 +25,20 @@ class Explanation(NamedTuple):
     change: str
 
 
-def explain(verdict: Verdict, judgement: Judgement) -> Explanation:
-    """Times in the sentences are local to the connection's zone."""
-    return Explanation(*_Sentences(verdict.punch, verdict.because, judgement, verdict.judge_at).say())
+def explain(verdict: Verdict, judgement: Judgement, terminal: str = "") -> Explanation:
+    """Times in the sentences are local to the connection's zone. `terminal` is what people call the punch's terminal;
+    without it, the sentences give the serial number."""
+    return Explanation(*_Sentences(verdict.punch, verdict.because, judgement, verdict.judge_at, terminal).say())
 
 
 # The rules of punches that take no part in pairing.
 ALONE = frozenset({Rule.ACCESS_PUNCH, *(Rule(word) for word in UNPAIRED)})
 
 
-def explain_obstacle(outcome: Outcome, judgement: Judgement, punch: PairingPunch) -> str:
+def explain_obstacle(outcome: Outcome, judgement: Judgement, punch: PairingPunch, terminal: str = "") -> str:
     """One of lines 1-5 of the order of decisions, where another of them came first."""
     rule = Rule.ACCESS_PUNCH if outcome is Outcome.ACCESS_TERMINAL and punch.says_access else Rule(outcome.value)
-    return _Sentences(punch, Reason(rule), judgement, None).say()[0]
+    return _Sentences(punch, Reason(rule), judgement, None, terminal).say()[0]
 
 
 def explain_refusal(because: Reason, judgement: Judgement, punch: PairingPunch) -> str:
@@ -50,8 +51,16 @@ def explain_refusal(because: Reason, judgement: Judgement, punch: PairingPunch) 
 class _Sentences:
     """The sentences of one punch: what was decided, and what would change it."""
 
-    def __init__(self, punch: PairingPunch, because: Reason, judgement: Judgement, until: datetime | None) -> None:
+    def __init__(
+        self,
+        punch: PairingPunch,
+        because: Reason,
+        judgement: Judgement,
+        until: datetime | None,
+        terminal: str = "",
+    ) -> None:
         self.punch = punch
+        self.called = terminal or punch.terminal_sn
         self.because = because
         self.judgement = judgement
         self.rules: Rules = judgement.rules
@@ -84,7 +93,7 @@ class _Sentences:
         return self.because.shift
 
     def _alone(self) -> tuple[str, str]:
-        punch, terminal = self.punch, f"Terminal {self.punch.terminal_sn}" if self.punch.terminal_sn else "Its terminal"
+        punch, terminal = self.punch, f"Terminal {self.called}" if self.called else "Its terminal"
         match self.because.rule:
             case Rule.FUTURE_TIMESTAMP:
                 return (

@@ -14,7 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import facts
 from app.clock.importing.facts import Surroundings
-from app.clock.models import Device, Punch
+from app.clock.mirror import devices
+from app.clock.models import Punch
 from app.clock.outcomes import OUTCOMES, Outcome, outcome_label
 from app.clock.pairing.inputs import PairingEmployee, Record
 from app.clock.pairing.judge import obstacles
@@ -94,7 +95,7 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
     judgement = seen.judged()
     verdict = facts.verdict_on(punch_id, judgement)
     because = verdict.because if verdict is not None else None
-    sentence, change = _sentences(verdict, judgement)
+    sentence, change = _sentences(verdict, judgement, row.alias or "")
     waits = await changes.what_holds_back(db)
     behind = _behind(seen, judgement, because)
     outcome = Outcome(row.import_outcome) if row.import_outcome else None
@@ -108,7 +109,7 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         waits=waits,
         history=await punch_history.told(db, punch_id, PageZone.at(seen.case.rules.zone, now)),
         fix=await fixes.fix(db, seen, because) if row.settled_at_utc is None else None,
-        also=_hidden(seen, because, judgement),
+        also=_hidden(seen, because, judgement, row.alias or ""),
         links=review_links.links(seen, because),
         line=await _named(db, timeline.draw(seen.punch, _shown(seen, because), judgement, behind)),
         records=because.records if because is not None else (),
@@ -124,22 +125,22 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
     )
 
 
-def _sentences(verdict: Verdict | None, judgement: Judgement) -> tuple[str, str]:
+def _sentences(verdict: Verdict | None, judgement: Judgement, terminal: str) -> tuple[str, str]:
     if verdict is None:
         return (
             "It is not judged yet: the days before it are not fully read from the time clock.",
             "A sync that reads them. The Sync Center shows its progress.",
         )
-    told = sentences.explain(verdict, judgement)
+    told = sentences.explain(verdict, judgement, terminal)
     return told.sentence, told.change
 
 
-def _hidden(seen: Surroundings, because: Reason | None, judgement: Judgement) -> list[str]:
+def _hidden(seen: Surroundings, because: Reason | None, judgement: Judgement, terminal: str) -> list[str]:
     """What would stop the punch once the obstacle that decided is out of the way."""
     if because is None or because.rule not in sentences.ALONE:
         return []
     _, *others = obstacles(seen.punch, seen.who, seen.case.now)
-    return [sentences.explain_obstacle(one, judgement, seen.punch) for one in others]
+    return [sentences.explain_obstacle(one, judgement, seen.punch, terminal) for one in others]
 
 
 def _pending(outcome: Outcome | None, verdict: Verdict | None) -> str | None:
@@ -169,9 +170,8 @@ def _shown(seen: Surroundings, because: Reason | None) -> list[Any]:
 async def _named(db: AsyncSession, line: dict[str, Any]) -> dict[str, Any]:
     """The line with its terminals by what people call them, where they have a name."""
     taps = line["taps"]
-    called = select(Device.sn, Device.alias).where(Device.sn.in_({tap["terminal"] for tap in taps}))
-    names = {row.sn: row.alias for row in await db.execute(called)}
-    return {**line, "taps": [{**tap, "terminal": names.get(tap["terminal"]) or tap["terminal"]} for tap in taps]}
+    names = await devices.names(db, {tap["terminal"] for tap in taps})
+    return {**line, "taps": [{**tap, "terminal": names.get(tap["terminal"], tap["terminal"])} for tap in taps]}
 
 
 def _behind(seen: Surroundings, judgement: Judgement, because: Reason | None) -> list[timeline.Band]:

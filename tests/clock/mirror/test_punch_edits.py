@@ -9,13 +9,15 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
 from app.accounts.audit import COMMAND_LINE
 from app.clock import purge
-from app.clock.models import Punch
+from app.clock.models import Device, Punch, PunchChange
+from app.clock.review import punch_history
 from app.clock.review.why import why
 from app.clock.sync import backfill
+from app.dates import PageZone
 from app.host.attendance import day_locks
 from app.host.models import AttendanceRecord
 from tests.clock.mirrored import employ
@@ -92,6 +94,21 @@ async def test_why_says_what_a_punch_was_until_when(parts):
         assert sentence.startswith(f"It was {was:%H:%M}")
         assert "on the server until" in sentence
         assert f"Record {out.record_id} was made with that." in sentence
+
+
+async def test_why_calls_the_terminal_that_a_punch_had_as_people_call_it(parts):
+    async with employed(parts) as here:
+        out = (await here.clock_outs())[0]
+        async with parts.database.transaction() as db:
+            zone = PageZone.at(ZoneInfo(ZONE), LATER)
+            await db.execute(insert(Device).values(sn="OLD1", alias="Old gate"))
+            for serial in ("OLD1", "OLD2"):
+                was, now = {"terminal_sn": serial}, {"terminal_sn": "T9"}
+                await db.execute(
+                    insert(PunchChange).values(punch_id=out.id, run_id=1, seen_at=LATER, before=was, after=now)
+                )
+            told = await punch_history.told(db, out.id, zone)
+    assert [one.partition(" on the server")[0] for one in told] == ["It was terminal OLD2", "It was terminal Old gate"]
 
 
 async def test_an_edited_punch_is_settled_no_more_before_the_import_comes_to_it(parts):

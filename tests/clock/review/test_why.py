@@ -82,7 +82,7 @@ async def test_a_night_shift_is_drawn_whole(database: Database) -> None:
         ("I 08:00", "Mon 08:00", "Only one punch", "has no clock-out: none came within 24 h", "/attendance/add?employee=%23"),
         ("O 17:00", "Mon 17:00", "Only one punch", "has no clock-in", "/attendance/add?employee=%23"),
         ("I 08:00, O Tue 17:00", "Mon 08:00", "Shift over 24 hours", "33 h long", "/attendance/add?employee=%23"),
-        ("x 08:00", "Mon 08:00", "No direction", "direction of terminal T1 is by code", "/clock_devices?serial=T1"),
+        ("x 08:00", "Mon 08:00", "No direction", "direction of terminal Gate is by code", "/clock_devices?serial=T1"),
         ("I 08:00:00, I 08:00:05, O 17:00", "Mon 08:00:05", "Repeat tap", "5 s before; up to 10 s counts", "/clock_settings"),
         ("I 08:00, I 08:04, O 17:00", "Mon 08:04", "Double tap", "4 min before; up to 5 min counts", "/clock_settings"),
     ],
