@@ -76,11 +76,17 @@ class AuditedChange:
 
 
 async def record_many(
-    db: AsyncSession, actor: Actor, act: str, subject_type: str, changes: Sequence[AuditedChange]
+    db: AsyncSession,
+    actor: Actor,
+    act: str,
+    subject_type: str,
+    changes: Sequence[AuditedChange],
+    *,
+    workspace: str | None = None,
 ) -> None:
-    """One row for each of many subjects of one act."""
+    """One row for each of many subjects of one act; `workspace` as in `record`."""
     common = {
-        "workspace": workspace_of(db),
+        "workspace": workspace or workspace_of(db),
         "actor_id": actor.id,
         "actor_name": actor.name,
         "actor_token": actor.token,

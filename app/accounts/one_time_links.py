@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import ColumnElement, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.accounts.models import OneTimeLink
+from app.accounts.models import OneTimeLink, User
 
 LINK_LIFE = timedelta(days=3)
 RESET_LIFE = timedelta(minutes=30)
@@ -43,6 +43,13 @@ async def kill_links(db: AsyncSession, user_id: int) -> None:
 async def link_owner(db: AsyncSession, secret: str) -> int | None:
     """The user whose valid link this is, or None."""
     return await db.scalar(select(OneTimeLink.user_id).where(*_is_live(secret, datetime.now(UTC))))
+
+
+async def owner_and_workspace(db: AsyncSession, user_id: int) -> tuple[str, str]:
+    """The name and the workspace of a link's owner."""
+    named = select(User.name, User.workspace).where(User.id == user_id)
+    row = (await db.execute(named)).one()
+    return row.name, row.workspace
 
 
 async def burn(db: AsyncSession, secret: str) -> int | None:

@@ -164,17 +164,20 @@ async def revoke_several(db: AsyncSession, actor: audit.Actor, token_ids: Iterab
     return await _revoke(db, actor, among(ApiToken.id, token_ids) & (User.workspace == workspace_of(db)))
 
 
-async def revoke_all(db: AsyncSession, actor: audit.Actor, user_id: int) -> list[int]:
-    """Revokes every token of a person, when they set a new password. Returns the ones that worked until now."""
-    return await _revoke(db, actor, ApiToken.user_id == user_id)
+async def revoke_all(db: AsyncSession, actor: audit.Actor, user_id: int, *, workspace: str | None = None) -> list[int]:
+    """Revokes every token of a person, when they set a new password. Returns the ones that worked until now.
+    `workspace` is as in audit.record."""
+    return await _revoke(db, actor, ApiToken.user_id == user_id, workspace)
 
 
-async def _revoke(db: AsyncSession, actor: audit.Actor, which: ColumnElement[bool]) -> list[int]:
+async def _revoke(
+    db: AsyncSession, actor: audit.Actor, which: ColumnElement[bool], workspace: str | None = None
+) -> list[int]:
     ended = update(ApiToken).where(which, ApiToken.revoked_at.is_(None), User.id == ApiToken.user_id)
     ended_now = ended.values(revoked_at=func.now()).returning(ApiToken.id, ApiToken.name, User.name.label("owner"))
     rows = sorted(await db.execute(ended_now))
     changes = [audit.AuditedChange(row.id, {"owner": row.owner, "name": row.name}, None) for row in rows]
-    await audit.record_many(db, actor, "token.revoke", "token", changes)
+    await audit.record_many(db, actor, "token.revoke", "token", changes, workspace=workspace)
     return [row.id for row in rows]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 
 from app.accounts import one_time_links, signing_in
-from app.accounts.models import ApiToken, OneTimeLink, Session
+from app.accounts.models import ApiToken, AuditEntry, OneTimeLink, Session
 from app.db.session import Database
 from app.parts import Parts
 from tests.conftest import Browser
@@ -39,6 +39,23 @@ async def test_a_link_asks_about_the_tokens_too_a_tenants_included(
     await fill_in(visitor, f"/welcome/{secret}", {"password": ANOTHER, "revoke_tokens": "1"})
     async with database.shared_transaction() as db:
         assert await db.scalar(select(ApiToken.revoked_at)) is not None
+
+
+async def test_the_audit_of_the_accounts_workspace_says_that_its_owner_set_the_password(
+    alice: Browser, visitor: Browser, database: Database, token: Any
+) -> None:
+    await token("eve", "me")
+    eve = await user_of(database, "eve")
+    secret = await link_for(database, "eve")
+    await fill_in(visitor, f"/welcome/{secret}", {"password": ANOTHER, "revoke_tokens": "1"})
+    async with database.shared_transaction() as db:
+        entries = select(AuditEntry.workspace, AuditEntry.actor_id, AuditEntry.actor_name, AuditEntry.act)
+        noted = (await db.execute(entries.where(AuditEntry.act.in_(["user.set_password", "token.revoke"])))).all()
+    assert {tuple(one) for one in noted} == {
+        (eve.workspace, eve.id, eve.name, "user.set_password"),
+        (eve.workspace, eve.id, eve.name, "token.revoke"),
+    }
+    assert f"User {eve.id}" not in (await alice.get("/admin/audit")).text
 
 
 async def test_looking_at_a_link_does_not_use_it_up(visitor: Browser, database: Database) -> None:

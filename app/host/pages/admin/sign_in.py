@@ -69,9 +69,13 @@ def new_password_form(*before: Field, tokens: int) -> Form:
     return Form(*before, NEW_PASSWORD, replace(REVOKE, label=label))
 
 
-async def revoke_if_asked(ctx: Context, actor: audit.Actor, user_id: int, form: Bound) -> int:
-    """How many tokens stopped working."""
-    return len(await tokens.revoke_all(ctx.db, actor, user_id)) if form.values.get(REVOKE.name) else 0
+async def revoke_if_asked(
+    ctx: Context, actor: audit.Actor, user_id: int, form: Bound, *, workspace: str | None = None
+) -> int:
+    """How many tokens stopped working. `workspace` is the account's, where the request is not in it."""
+    if not form.values.get(REVOKE.name):
+        return 0
+    return len(await tokens.revoke_all(ctx.db, actor, user_id, workspace=workspace))
 
 
 REVOKE = Flag(
@@ -151,13 +155,20 @@ async def set_password(ctx: NamedDependency[Context], secret: FromPath[str]) -> 
     if user_id is None:
         raise _dead()
     await end_others(ctx.db, user_id)
-    await revoke_if_asked(ctx, audit.SYSTEM, user_id, form)
-    await audit.record(ctx.db, audit.SYSTEM, "user.set_password", "user", user_id)
+    await _note_new_password(ctx, user_id, form)
     await tell_of(ctx.parts, ctx.db, user_id, "user.set_password")
     if await second_factor.is_on(ctx.db, user_id):
         return go("/sign-in")  # the link stands for the password alone
     await sessions.begin(ctx, user_id)
     return go("/")
+
+
+async def _note_new_password(ctx: Context, user_id: int, form: Bound) -> None:
+    """The owner of the link acts, in the workspace of the account: before the sign-in, the request is in none."""
+    name, workspace = await one_time_links.owner_and_workspace(ctx.db, user_id)
+    owner = audit.Actor(user_id, name, ctx.ip, ctx.request_id)
+    await revoke_if_asked(ctx, owner, user_id, form, workspace=workspace)
+    await audit.record(ctx.db, owner, "user.set_password", "user", user_id, workspace=workspace)
 
 
 async def _owner(ctx: Context, secret: str) -> int:
