@@ -5,7 +5,7 @@ employees count.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,11 +54,7 @@ class Adding:
     @property
     def left(self) -> list[str]:
         """A sentence for each reason why codes stay as they are."""
-        return [
-            f"{count(len(codes), 'code stays as it is', 'codes stay as they are')} ({some(codes, NAMED)}): {LEFT[word]}."
-            for word, codes in self._left.items()
-            if codes
-        ]
+        return [f"{stay(codes)}: {LEFT[word]}." for word, codes in self._left.items() if codes]
 
     @property
     def why_left(self) -> dict[str, tuple[str, ...]]:
@@ -68,6 +64,11 @@ class Adding:
     @property
     def _left(self) -> dict[str, tuple[str, ...]]:
         return {word: getattr(self, word) for word in LEFT}
+
+
+def stay(codes: Sequence[str]) -> str:
+    """How many codes stay, and which: the beginning of a sentence that says why."""
+    return f"{count(len(codes), 'code stays as it is', 'codes stay as they are')} ({some(codes, NAMED)})"
 
 
 def sort_out(codes: Iterable[Code], numbers: Collection[str], *, ignore_leading_zeros: bool) -> Adding:

@@ -1,6 +1,7 @@
 """`/clock_employees`: the list of mirrored people, bulk acts on it, and whom a code can be bound to.
 One person: employee.py."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +16,7 @@ from app.clock.bindings import queries as binding_queries
 from app.clock.bindings.accepting import Accepting
 from app.clock.bindings.adding import Adding
 from app.clock.codes import BINDING_STATES
-from app.clock.models import Binding
+from app.clock.models import Binding, ClockEmployee
 from app.clock.pages import employee_list, undo
 from app.clock.pages.binding_acts import ACTS, ADDS, ALSO, LONG
 from app.clock.review import long_act_words
@@ -25,7 +26,7 @@ from app.web import exports, lists, sessions
 from app.web.bulk import action_of, carried, chosen_ids, confirmed
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.list_spec import LONGEST_FILTER
+from app.web.list_spec import LONGEST_FILTER, ListSpec
 from app.web.long_acts.bulk import at_length
 from app.web.pages import done, go, page
 
@@ -72,14 +73,33 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     around = await employee_list.around(ctx.db, may_act=True, may_add=True)
     rows = employee_list.base(ctx.request.query_params).where(Binding.state.in_(bindings.OPEN_TO[act]))
     ids = await chosen_ids(ctx, around.spec, rows)
+    closed = await _closed(ctx, around.spec, act)
     if not ids:
-        raise Invalid(f"None of the selected people can be {ACTS[act].past}.")
+        raise Invalid(" ".join([f"None of the selected people can be {ACTS[act].past}.", *closed]))
     if not await confirmed(ctx, len(ids)) or not await undo.agreed(ctx, act, ids):
-        return await _ask(ctx, act, ids)
+        return await _ask(ctx, act, ids, closed)
     if await undo.wanted(ctx, act) == "take_back":
         return await _take_back(ctx, ids)
     answer = told(act, await ACTS[act].verb(ctx.db, ctx.actor, ids))
-    return await done(ctx, "/clock_employees", answer)
+    return await done(ctx, "/clock_employees", " ".join([answer, *closed]))
+
+
+async def _closed(ctx: Context, spec: ListSpec, act: str) -> list[str]:
+    """A sentence for each state of ticked codes that does not allow the act. The whole filter is not ticked."""
+    if (await ctx.form()).get("all") == "1":
+        return []
+    ticked = employee_list.BASE.where(await lists.selected(ctx, spec), Binding.state.not_in(bindings.OPEN_TO[act]))
+    found = await ctx.db.execute(
+        ticked.with_only_columns(Binding.state, ClockEmployee.emp_code).order_by(ClockEmployee.emp_code)
+    )
+    by_state: dict[str, list[str]] = defaultdict(list)
+    for state, code in found:
+        by_state[state].append(code)
+    return [
+        f"{adding.stay(by_state[state])}: the state is “{words.label}”."
+        for state, words in BINDING_STATES.items()
+        if state in by_state
+    ]
 
 
 async def _at_length(ctx: Context, act: str) -> Response[Any] | None:
@@ -95,7 +115,12 @@ async def _at_length(ctx: Context, act: str) -> Response[Any] | None:
     return await at_length(ctx, LONG[act], "/clock_employees", ask_of_many, what=what, asks=asks)
 
 
-async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
+async def _ask(ctx: Context, act: str, ids: Sequence[int], closed: Sequence[str]) -> Response[Any]:
+    """`closed`: sentences about ticked codes that the act leaves."""
+    try:
+        says = " ".join([await consequence(ctx, act, ids), *closed])
+    except Conflict as refused:
+        raise Conflict(" ".join([str(refused.message), *closed])) from refused
     acted_on = (await adding.foretell(ctx.db, ids)).codes if act == "add" else ids
     who = count(len(acted_on), "person", "people")
     return await undo.ask(
@@ -104,7 +129,7 @@ async def _ask(ctx: Context, act: str, ids: Sequence[int]) -> Response[Any]:
         ids,
         question=f"{bindings.LABELS[act]}: {who}?",
         submit=f"{bindings.LABELS[act]}: {who}",
-        consequence=await consequence(ctx, act, ids),
+        consequence=says,
         danger=ACTS[act].danger,
         fields=await carried(ctx, len(ids)),
         cancel_url="/clock_employees",

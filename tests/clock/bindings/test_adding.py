@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from html import unescape
 
 import pytest
 from sqlalchemy import func, select, update
@@ -262,6 +263,34 @@ async def test_of_many_a_code_with_a_suggestion_is_left_and_the_question_says_so
     refused = await alice.submit("/clock_employees/bulk", only)
     assert refused.status_code == 409
     assert "accept or reject it first" in refused.text
+
+
+async def test_each_ticked_code_is_counted_in_the_question_and_in_the_answer(
+    database: Database, floor: dict[str, int], alice: Browser
+) -> None:
+    async with database.transaction() as db:
+        await mirror_person(db, "600", state="disabled")
+        disabled = await db.scalar(select(ClockEmployee.id).where(ClockEmployee.emp_code == "600"))
+    ticked = [*floor.values(), disabled or 0]
+    chosen = {"action": "add", "id": [str(one) for one in ticked]}
+    stays = (
+        "1 code stays as it is (400): the state is “Bound”.",
+        "1 code stays as it is (500): the state is “Ignored”.",
+        "1 code stays as it is (600): the state is “Disabled”.",
+    )
+    asked = unescape((await alice.submit("/clock_employees/bulk", chosen)).text)
+    assert "2 people are added. 1 code stays as it is (200): an employee has this ID number already" in asked
+    assert not [one for one in stays if one not in asked]
+    await alice.submit("/clock_employees/bulk", {**chosen, "confirmed": "1", "number": "3"})
+    told = unescape((await alice.get("/clock_employees")).text)
+    assert "2 people were added and bound." in told
+    assert not [one for one in stays if one not in told]
+    refused = await alice.submit("/clock_employees/bulk", {"action": "add", "id": str(disabled)})
+    assert refused.status_code == 422
+    assert stays[2] in unescape(refused.text)
+    refused = await alice.submit("/clock_employees/bulk", {"action": "add", "id": [str(disabled), str(floor["200"])]})
+    assert refused.status_code == 409
+    assert stays[2] in unescape(refused.text)
 
 
 async def test_the_drawer_still_adds_a_person_with_a_suggestion(
