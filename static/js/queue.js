@@ -103,8 +103,15 @@ document.addEventListener("click", (event) => {
   const row = event.target.closest("[data-row-act]")?.closest(ROW);
   if (!row) return;
   const here = placeOf(row);
-  focusAfterwards = { ...here, at: Math.min(here.at + 1, here.urls.length - 1), inside: "[data-row-act]" };
+  focusAfterwards = { ...here, at: Math.min(here.at + 1, here.urls.length - 1), inside: "[data-row-act]", from: here.at };
 }, true);
+// A row whose act is refused is out of date: the list fetches its rows, and the focus stays with that row.
+document.body.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
+  const isRowAct = elt.matches("[data-row-act]") || elt.querySelector(":scope > [data-row-act]");
+  if (!isRowAct || !["404", "409"].includes(xhr?.getResponseHeader("X-Refusal"))) return;
+  if (focusAfterwards) focusAfterwards.at = focusAfterwards.from;
+  htmx.trigger(document.body, "muster:changed");
+});
 document.body.addEventListener("htmx:beforeSwap", (event) => {
   if (!event.detail.target.matches?.(".list-results") || focusAfterwards) return;
   const row = document.activeElement?.closest?.(ROW);

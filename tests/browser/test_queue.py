@@ -204,6 +204,23 @@ def test_a_match_is_accepted_in_its_row_and_the_focus_continues(page_of: SignedI
     assert page.evaluate(FOCUSED_ROW) == rows[1]
 
 
+def test_a_refused_act_shows_the_row_as_it_is_now(page_of: SignedIn) -> None:
+    stale, other = page_of("bob"), page_of("bob")
+    for page in (stale, other):
+        page.goto("/clock_employees?state=auto_matched&state=bound&sort=state")
+    code = stale.evaluate(
+        "document.querySelector('tbody [data-row-act]').closest('tr').querySelector('a[data-drawer]').innerText"
+    )
+    accept = f"tbody tr:has(a[data-drawer]:text-is('{code}')) [data-row-act]"
+    other.locator(accept).click()
+    expect(other.locator("#flashes")).to_contain_text(f"{code} was bound to")
+    stale.locator(accept).click()
+    expect(stale.locator("#flashes")).to_contain_text("is bound by now")
+    expect(stale.locator(accept)).to_have_count(0)
+    expect(stale.locator("#flashes")).to_contain_text("is bound by now")
+    stale.wait_for_function(f"{FOCUSED_ROW} === {code!r}")
+
+
 def test_without_script_a_match_is_accepted_in_its_row(page_of: SignedIn) -> None:
     page = page_of("bob", java_script_enabled=False)
     page.goto(MATCHED)
