@@ -102,13 +102,21 @@ document.addEventListener("click", (event) => {
 // An answer that replaces a part of an open box takes the unsaved forms in it along, except the one that is sent.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt, target } = event.detail;
-  if (target.closest?.("dialog[open]")) keep(event, target, elt.matches("a") ? null : guarded(elt));
+  if (target.closest?.("dialog[open]")) givenUp.set(event.detail.xhr, keep(event, target, elt.matches("a") ? null : guarded(elt)));
 }, true);
+// When the request fails, what was given up for it is still there, and unsaved.
+document.addEventListener("htmx:afterRequest", ({ detail: { xhr } }) => {
+  if (xhr.status < 200 || xhr.status >= 400) for (const form of givenUp.get(xhr) ?? []) dirty.add(form);
+});
+const givenUp = new WeakMap();
 const unsaved = (part, sent = null) => [...dirty].filter((form) => form !== sent && form.isConnected && part.contains(form));
 function keep(event, part, sent = null) {
   const open = unsaved(part, sent);
   if (!open.length) return;
-  if (confirm("Leave without saving what you changed?")) return open.forEach((form) => dirty.delete(form));
+  if (confirm("Leave without saving what you changed?")) {
+    for (const form of open) dirty.delete(form);
+    return open;
+  }
   event.preventDefault();
   event.stopPropagation();
 }

@@ -1,11 +1,11 @@
 """What a person typed in a drawer is never lost without a question, whichever way they leave it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Dialog, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, Route, StorageState, expect
 
-from tests.browser.conftest import SignedIn
+from tests.browser.conftest import DESK, PATIENCE_MS, Portal, SignedIn
 from tests.browser.test_queue import WAITING, codes, queue
 
 __all__ = ["queue"]
@@ -20,6 +20,14 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def bob(page_of: SignedIn) -> Page:
     return page_of("bob")
+
+
+@pytest.fixture
+def unwatched(browser: Browser, portal: Portal, signed_in_as: Callable[[str], StorageState]) -> Iterator[Page]:
+    """Bob's. The console tells of requests that fail on purpose."""
+    with browser.new_context(base_url=portal.url, storage_state=signed_in_as("bob"), viewport=DESK) as opened:
+        opened.set_default_timeout(PATIENCE_MS)
+        yield opened.new_page()
 
 
 def answer(page: Page, *, leaves: bool) -> list[str]:
@@ -121,6 +129,22 @@ def test_an_act_is_done_when_one_leaves_the_note(bob: Page) -> None:
     press("Match again")(bob)
     expect(bob.locator("#drawer-box").get_by_label(NOTE)).not_to_have_value("To be given up")
     assert asked == [QUESTION]
+
+
+@pytest.mark.parametrize(
+    "fail", [lambda route: route.abort(), lambda route: route.fulfill(status=502)], ids=["no answer", "502"]
+)
+def test_a_note_stays_unsaved_when_what_one_left_it_for_fails(unwatched: Page, fail: Callable[[Route], None]) -> None:
+    bob = unwatched
+    asked = answer(bob, leaves=True)
+    type_a_note(bob)
+    bob.route("**/match_again*", fail)
+    press("Match again")(bob)
+    expect(bob.locator("#drawer-box [data-toast=danger]")).to_be_visible()
+    expect(bob.locator("#drawer-box").get_by_label(NOTE)).to_have_value(TYPED)
+    press_escape(bob)
+    expect(bob.locator("#drawer-box")).to_be_hidden()
+    assert asked == [QUESTION] * 2
 
 
 def test_looking_for_an_employee_asks_nothing(bob: Page) -> None:
