@@ -7,8 +7,11 @@ document.body.addEventListener("htmx:load", (event) => {
   part.querySelector(".error-summary[data-focus]")?.focus();
   // The button that was pressed lost the focus while it was disabled. A page that has just opened leaves the focus where it begins.
   if (part !== document.body && document.activeElement === document.body) part.querySelector("[data-next]")?.focus();
-  // Came back unsaved from the server: dirty before anything is typed.
-  for (const form of part.querySelectorAll('form[data-guard="dirty"]')) dirty.add(form);
+  for (const form of part.querySelectorAll("form[data-guard]")) {
+    // Came back unsaved from the server: dirty before anything is typed.
+    if (form.dataset.guard === "dirty") dirty.add(form);
+    else if (!form.querySelector(REFUSED)) opened.set(form, written(form));
+  }
 });
 
 function ownZone(zones) {
@@ -74,19 +77,30 @@ async function copied(button) {
   button.focus();
 }
 
-// Unsaved work: a form[data-guard] is dirty from the first change until it is sent.
+// Unsaved work: a form[data-guard] is dirty from the first change until it is sent, except while it says what it said when it opened.
+// What was sent, or came back refused, has no such state: each change counts.
 const dirty = new Set();
+const opened = new WeakMap();
+const REFUSED = ".error-summary, .is-invalid";
+const written = (form) => JSON.stringify([...new FormData(form)].map(([name, value]) => [name, value.name ?? value]));
+const differs = (form) => form.isConnected && opened.get(form) !== written(form);
 const guarded = (target) => target.closest?.("form[data-guard]") ?? target.form?.closest("form[data-guard]");
+document.addEventListener("muster:dirty", ({ target }) => opened.delete(target));
 for (const kind of ["input", "change", "muster:dirty"]) {
   document.addEventListener(kind, (event) => { const form = guarded(event.target); if (form) dirty.add(form); });
 }
-const settle = (event) => { const form = guarded(event.target); if (form) dirty.delete(form); };
+function settle(event) {
+  const form = guarded(event.target);
+  if (!form) return;
+  dirty.delete(form);
+  opened.delete(form);
+}
 document.addEventListener("submit", settle);
 document.addEventListener("muster:saved", settle);
 // What could not be sent is still unsaved.
 document.addEventListener("htmx:sendError", ({ target }) => { if (target.matches("form[data-guard]")) dirty.add(target); });
 addEventListener("beforeunload", (event) => {
-  if ([...dirty].some((form) => form.isConnected)) event.preventDefault();
+  if ([...dirty].some(differs)) event.preventDefault();
 });
 document.addEventListener("cancel", (event) => keep(event, event.target), true);
 // A browser closes the box at the third Escape, whatever one answered: an Escape that has a question to ask never reaches it.
@@ -109,7 +123,7 @@ document.addEventListener("htmx:afterRequest", ({ detail: { xhr } }) => {
   if (xhr.status < 200 || xhr.status >= 400) for (const form of givenUp.get(xhr) ?? []) dirty.add(form);
 });
 const givenUp = new WeakMap();
-const unsaved = (part, sent = null) => [...dirty].filter((form) => form !== sent && form.isConnected && part.contains(form));
+const unsaved = (part, sent = null) => [...dirty].filter((form) => form !== sent && part.contains(form) && differs(form));
 function keep(event, part, sent = null) {
   const open = unsaved(part, sent);
   if (!open.length) return;

@@ -17,11 +17,16 @@ document.addEventListener("keydown", (event) => {
 });
 // What was chosen may open a dialog, which Escape then closes, and which gives the focus back to the menu.
 document.addEventListener("submit", (event) => {
-  const menu = event.submitter?.closest("details.menu");
+  leave(event.submitter?.closest("details.menu"));
+});
+document.addEventListener("click", (event) => {
+  leave(event.target.closest("a[data-dialog], a[data-drawer]")?.closest("details.menu"));
+});
+function leave(menu) {
   if (!menu) return;
   menu.querySelector("summary").focus();
   menu.open = false;
-});
+}
 document.addEventListener("toggle", (event) => {
   const menu = event.target;
   if (!menu.matches?.("details.menu") || !menu.open) return;

@@ -9,6 +9,9 @@ document.addEventListener("muster:over", () => {
   for (const line of document.querySelectorAll("#aloud, #prompt-arrived")) line.textContent = "";
 });
 
+// What a small form is there to change: one types over it at once.
+const EDITED = ".edit-again input:not([type=hidden])";
+
 function show(name) {
   const box = boxes[name];
   if (!box) return;
@@ -16,8 +19,9 @@ function show(name) {
     document.dispatchEvent(new Event("muster:over"));
     box.showModal();
   }
-  const start = box.querySelector("[autofocus]") || box.querySelector("[data-focus]");
-  if (start) start.focus();
+  const start = box.querySelector("[autofocus]") || box.querySelector("[data-focus]") || box.querySelector(EDITED);
+  start?.focus();
+  if (start?.matches(EDITED)) start.select();
   const title = box.querySelector("h1, h2");
   if (title) box.setAttribute("aria-label", title.textContent.trim());
 }

@@ -371,3 +371,12 @@ def test_the_form_that_why_leads_to_begins_at_the_time_that_is_missing(page_of: 
     expect(drawer.get_by_role("heading", name="Add a record")).to_be_visible()
     expect(drawer.get_by_label(missing)).to_be_focused()
     expect(drawer.get_by_label(missing)).to_have_value("")
+
+
+def test_the_acts_of_the_rows_are_not_printed(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(MATCHED)
+    expect(page.locator("tbody").get_by_role("button", name="Accept").first).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator("tbody a[data-drawer]").first).to_be_visible()
+    expect(page.locator("tbody .btn").filter(visible=True)).to_have_count(0)

@@ -104,7 +104,7 @@ def test_who_leaves_closes_the_drawer(bob: Page, leave: Callable[[Page], None]) 
 
 def test_next_row_leads_on_from_the_row_where_one_stayed(bob: Page) -> None:
     asked = answer(bob, leaves=False)
-    type_a_note(bob)
+    type_a_note(bob, "Saved on the way")
     rows = codes(bob)
     press("Next row")(bob)
     press("Save the remarks")(bob)
@@ -145,6 +145,33 @@ def test_a_note_stays_unsaved_when_what_one_left_it_for_fails(unwatched: Page, f
     press_escape(bob)
     expect(bob.locator("#drawer-box")).to_be_hidden()
     assert asked == [QUESTION] * 2
+
+
+def test_what_was_typed_and_taken_back_is_no_question(bob: Page) -> None:
+    asked = answer(bob, leaves=False)
+    type_a_note(bob)
+    note = bob.locator("#drawer-box").get_by_label(NOTE)
+    note.fill(note.evaluate("note => note.defaultValue"))
+    press_escape(bob)
+    expect(bob.locator("#drawer-box")).to_be_hidden()
+    assert asked == []
+
+
+def test_what_was_chosen_and_set_back_is_no_question(bob: Page) -> None:
+    asked = answer(bob, leaves=False)
+    bob.goto("/attendance")
+    bob.get_by_role("link", name="Add a record").click()
+    kind = bob.locator("#drawer-box").get_by_label("Kind")
+    before = kind.input_value()
+    kind.select_option(index=1)
+    assert kind.input_value() != before
+    press_escape(bob)
+    expect(kind).to_be_visible()
+    assert asked == [QUESTION]
+    kind.select_option(before)
+    press_escape(bob)
+    expect(bob.locator("#drawer-box")).to_be_hidden()
+    assert asked == [QUESTION]
 
 
 def test_looking_for_an_employee_asks_nothing(bob: Page) -> None:
