@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select, text
+from sqlalchemy import ColumnElement, Row, Select, Text, case, cast, exists, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings.rows import DECIDED
@@ -62,6 +62,20 @@ _ONE_COLUMNS: tuple[Any, ...] = (
     select(Connection.timezone).scalar_subquery().label("zone"),
     select(Connection.profile).scalar_subquery().label("profile"),
     select(Setting.value).where(Setting.name == "show_photos").scalar_subquery().label("show_photos"),
+)
+_IGNORES_ZEROS = exists().where(Setting.name == "ignore_leading_zeros", cast(Setting.value, Text) == "true")
+
+
+def _number_key(number: ColumnElement[str]) -> ColumnElement[str]:
+    """As app.clock.bindings.directory.number_key has it, of a number that is trimmed and in small letters."""
+    bare = func.coalesce(func.nullif(func.ltrim(number, "0"), ""), func.right(number, 1))
+    return case((_IGNORES_ZEROS, bare), else_=number)
+
+
+_HOLDERS = Employee.__table__.alias()
+# An employee has the code as ID number, perhaps one who is inactive or deleted. One read of all ID numbers.
+NUMBER_IS_TAKEN: ColumnElement[bool] = _number_key(func.lower(func.btrim(ClockEmployee.emp_code))).in_(
+    select(_number_key(_HOLDERS.c.id_number_key))
 )
 
 

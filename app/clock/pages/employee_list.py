@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, ColumnElement, Select, String, and_, case, co
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings.actions import LABELS, OPEN_TO
-from app.clock.bindings.queries import WAITS, of_people
+from app.clock.bindings.queries import NUMBER_IS_TAKEN, WAITS, of_people
 from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee, Connection, Department, Position, Punch
 from app.clock.punches import waiting_counts
@@ -178,6 +178,7 @@ SPEC = ListSpec(
             options={**{key: label for key, label, _, _ in ENROLLED}, "none": "Nothing"},
             advanced=True,
         ),
+        Filter("number_taken", "ID number is taken", lambda _: NUMBER_IS_TAKEN, kind="check", advanced=True),
         Filter("code", "Code, exactly", lambda code: ClockEmployee.emp_code == code, advanced=True, verbatim=True),
         Filter("absent", "Absent people", _absent, kind="select", options=ABSENT, advanced=True),
     ),

@@ -6,17 +6,16 @@ from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
-from sqlalchemy import exists, func, select
+from sqlalchemy import exists, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.codes import BindingState
+from app.clock.bindings import setup_people
 from app.clock.connection import saved as connection
-from app.clock.models import Binding, ClockEmployee, Connection, SyncRun
+from app.clock.models import Connection, SyncRun
 from app.clock.pages import connecting, health
 from app.clock.pages.binding_acts import ADDS
 from app.clock.pages.sync.run_words import described
 from app.clock.settings import read_settings
-from app.host.models import Employee
 from app.web.context import Context
 from app.web.forms import Bound
 from app.web.guards import Requires
@@ -31,19 +30,6 @@ PEOPLE = 4
 # A run that was stopped while it waited is truncated too.
 _HAS_READ = select(
     exists().where(SyncRun.status.in_(("succeeded", "partial", "truncated")), SyncRun.started_at.is_not(None))
-)
-# How many people the clock has, how many are here, and how many codes have no employee: none fits, or one is suggested.
-_PEOPLE = select(
-    select(func.count())
-    .select_from(ClockEmployee)
-    .where(ClockEmployee.absent_since.is_(None))
-    .scalar_subquery()
-    .label("mirrored"),
-    select(func.count()).select_from(Employee).where(Employee.deleted_at.is_(None)).scalar_subquery().label("here"),
-    *(
-        select(func.count()).select_from(Binding).where(Binding.state == state.value).scalar_subquery().label(label)
-        for state, label in ((BindingState.NOT_FOUND, "unknown"), (BindingState.SUGGESTED, "suggested"))
-    ),
 )
 
 
@@ -93,8 +79,8 @@ async def _show(
     reached = _reached(found, has_read=await has_read(ctx.db))
     step = _step(ctx, reached, wrong=form is not None, tested=test is not None)
     settings = await read_settings(ctx.db, now)
-    people = (await ctx.db.execute(_PEOPLE)).one() if step == PEOPLE else None
-    is_done = people is not None and not (people.unknown or people.suggested)
+    people = await setup_people.read(ctx.db) if step == PEOPLE else None
+    is_done = people is not None and people.is_done
     return await page(
         ctx,
         "clock/setup.html",

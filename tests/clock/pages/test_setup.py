@@ -9,7 +9,8 @@ from sqlalchemy import select, update
 
 from app.accounts.models import Role
 from app.clock.bindings import actions as bindings
-from app.clock.models import Binding, Connection, SyncRun, ZoneChange
+from app.clock.bindings import setup_people
+from app.clock.models import Binding, Connection, Setting, SyncRun, ZoneChange
 from app.clock.sync import run as sync
 from app.clock.sync import when_due
 from app.db.session import Database
@@ -256,6 +257,76 @@ async def test_the_last_step_leads_with_the_suggestions_and_adds_only_who_is_not
     assert "no employee here yet" not in page
     await alice.submit(forms[0], {"action": "accept", "all": "1", "confirmed": "1", "number": "1"})
     assert "The set-up is done." in (await alice.get(URL)).text
+
+
+def left_in(page: str) -> dict[str, str]:
+    """What the last step says is left, with the address of the list that shows it."""
+    text = unescape(" ".join(page.split()))
+    return dict(re.findall(r'<p class="text-secondary">([^<:]+): <a href="([^"]+)">see (?:it|them)</a></p>', text))
+
+
+@pytest.fixture(params=["counted one by one", "counted in the database"])
+def counting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database alone counts more codes than a request adds by itself."""
+    if request.param == "counted in the database":
+        monkeypatch.setattr(setup_people, "INLINE_LIMIT", 0)
+
+
+@pytest.mark.usefixtures("counting")
+@pytest.mark.parametrize("zeros", [False, True])
+async def test_the_last_step_offers_to_add_only_who_can_be_added(
+    parts: Parts, database: Database, alice: Browser, zeros: bool
+) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await run(db, "succeeded")
+        db.add(Setting(name="ignore_leading_zeros", value=zeros))
+        await employ(db, "Ina Gone", "A-1", active=False)
+        await employ(db, "Del Eted", "45", deleted_at=datetime.now(UTC))
+        for code in ("a-1", "0045", "702", "703"):
+            await mirror_person(db, code, state="not_found")
+    taken = ["a-1", "0045"] if zeros else ["a-1"]
+    page = (await alice.get(URL)).text
+    assert f"Add {4 - len(taken)} people…" in page
+    one = "1 code has an ID number that an employee has already"
+    many = "2 codes have an ID number that an employee has already"
+    address = "/clock_employees?state=not_found&number_taken=1"
+    assert left_in(page) == {many if zeros else one: address}
+    shown = (await alice.get(address)).text
+    assert [code for code in ("a-1", "0045", "702", "703") if f">{code}</a>" in shown] == taken
+    agreed = {"action": "add", "all": "1", "confirmed": "1", "number": "4"}
+    await alice.submit("/clock_employees/bulk?state=not_found", agreed)
+    page = (await alice.get(URL)).text
+    assert "Step 4 of 4" in page
+    assert "people…" not in page
+    assert left_in(page) == {many if zeros else one: address}
+    assert ">Later</a>" in page
+
+
+async def test_the_set_up_is_done_when_no_code_needs_a_person(parts: Parts, database: Database, alice: Browser) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await run(db, "succeeded")
+        states = ("conflict", "conflict", "unbound", "disabled", "disabled", "ignored", "not_found", "not_found")
+        for code, state in zip(("1", "2", "3", "4", "5", "6", "x7", "X7"), states, strict=True):
+            await mirror_person(db, code, state=state)
+    page = (await alice.get(URL)).text
+    assert "Step 4 of 4" in page
+    assert left_in(page) == {
+        "2 codes are the same ID number as another code": "/clock_employees?state=not_found",
+        "2 codes are in conflict": "/clock_employees?state=conflict",
+        "1 code is not decided": "/clock_employees?state=unbound",
+    }
+    async with database.transaction() as db:
+        await db.execute(update(Binding).where(Binding.state == "unbound").values(cleared=True))
+        await db.execute(update(Binding).where(Binding.state.in_(["conflict", "not_found"])).values(state="ignored"))
+    page = " ".join((await alice.get(URL)).text.split())
+    assert "All steps are done" in page
+    assert "Each code of the clock has an employee" not in page
+    assert (
+        "No code needs a person. 2 codes are disabled on the server and have no employee:"
+        ' <a href="/clock_employees?state=disabled">see them</a>. The set-up is done.' in page
+    )
 
 
 async def test_without_script_a_zone_is_chosen_and_none_is_taken_for_granted(alice: Browser) -> None:
