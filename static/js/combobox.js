@@ -7,6 +7,7 @@ function enhance(combo) {
   const field = combo.querySelector("input");
   const list = combo.querySelector('[role="listbox"]');
   const search = field.cloneNode();
+  const hadFocus = document.activeElement === field;
   combo.classList.add("is-ready");
   search.removeAttribute("name");
   search.type = "text";
@@ -55,16 +56,22 @@ function enhance(combo) {
     mark(options()[0]);
   }
 
+  // Words that nobody chose are named: they look like an answer.
+  function refuse() {
+    const unchosen = search.value ? `Choose one of the list: “${search.value}” is no choice.` : "Choose one from the list.";
+    search.setCustomValidity(search.value || search.required ? unchosen : "");
+  }
+  if (!field.value && search.value) refuse();
+
   search.addEventListener("input", () => {
     field.value = "";
-    search.setCustomValidity(search.value || search.required ? "Choose one from the list." : "");
+    refuse();
     clearTimeout(timer);
     timer = setTimeout(find, 150);
   });
   // Words that were put there in advance are a question, not an answer: they are looked for as soon as one comes to the field.
   search.addEventListener("focus", () => {
     if (field.value || !field.dataset.lookFor || search.value !== field.dataset.lookFor) return;
-    search.setCustomValidity("Choose one from the list.");
     search.select();
     find();
   });
@@ -86,4 +93,5 @@ function enhance(combo) {
     const option = event.target.closest("[data-value]");
     if (option) take(option);
   });
+  if (hadFocus) search.focus();
 }

@@ -373,6 +373,31 @@ def test_the_form_that_why_leads_to_begins_at_the_time_that_is_missing(page_of: 
     expect(drawer.get_by_label(missing)).to_have_value("")
 
 
+def test_bind_names_the_words_that_nobody_chose_and_leads_to_them(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(WAITING)
+    page.locator("tbody a[data-drawer]").first.click()
+    drawer = page.locator("#drawer-box")
+    host = drawer.get_by_role("combobox", name="Host employee")
+    typed = host.input_value()
+    assert typed
+    drawer.get_by_role("button", name="Bind", exact=True).click()
+    expect(host).to_be_focused()
+    assert host.evaluate("field => field.validationMessage") == f"Choose one of the list: “{typed}” is no choice."
+
+
+def test_what_is_wrong_with_the_employee_stands_at_the_field_with_the_focus(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(WAITING)
+    page.locator("tbody a[data-drawer]").first.click()
+    drawer = page.locator("#drawer-box")
+    host = drawer.get_by_role("combobox", name="Host employee")
+    host.evaluate("field => { field.form.noValidate = true; }")
+    drawer.get_by_role("button", name="Bind", exact=True).click()
+    expect(drawer.locator("#f-host-error")).to_have_text("Choose a host employee first.")
+    expect(host).to_be_focused()
+
+
 def test_the_acts_of_the_rows_are_not_printed(page_of: SignedIn) -> None:
     page = page_of("bob")
     page.goto(MATCHED)

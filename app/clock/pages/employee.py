@@ -67,11 +67,11 @@ async def bind(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
     row = await binding_queries.person(ctx.db, employee_id)
     form = HOST.read(await ctx.form())
     if not form.ok:
-        return await _show(ctx, employee_id, status=422, problem="Choose a host employee first.")
+        return await _show(ctx, employee_id, problem="Choose a host employee first.")
     try:
         host = await pick(ctx.db, form["host"])
     except (NotFound, Conflict) as refused:
-        return await _show(ctx, employee_id, status=422, problem=refused.message)
+        return await _show(ctx, employee_id, problem=refused.message, typed=form["host"])
     foretold = await binding_queries.foretell(ctx.db, row.emp_code, host.id)
     undoable = await undoing.foretell(ctx.db, [row.emp_code], host.id)
     overtaken = await _is_overtaken(ctx, row, host.id)
@@ -215,9 +215,11 @@ async def _show(
     status: int = 200,
     message: str = "",
     problem: str = "",
+    typed: str = "",
     remarks: Bound | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response[Any]:
+    """`problem` is what is wrong with the host employee `typed` in *Bind*."""
     row = await binding_queries.person(ctx.db, employee_id)
     may_act = ctx.may("clock.employees.edit")
     offered = await _worth_offering(ctx, row) if may_act else ()
@@ -225,7 +227,7 @@ async def _show(
         ctx,
         "clock/employee.html",
         fragment="drawer",
-        status=status,
+        status=422 if problem else status,
         headers=headers,
         person=row,
         changes=await binding_queries.changes(ctx.db, row.binding_id),
@@ -248,6 +250,7 @@ async def _show(
         punch_label=punch_label,
         message=message,
         problem=problem,
+        typed="" if picked_id(typed) else typed,
         remarks=remarks or edits.opened(ctx, REMARKS, {"remarks": row.remarks}),
     )
 

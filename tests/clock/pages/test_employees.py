@@ -269,7 +269,8 @@ class TestBind:
     async def test_no_choice_and_no_match_are_said_in_place(self, bob, floor, host, sentence):
         answer = await bob.submit(f"/clock_employees/{floor['901']}/bind", {"host": host}, headers=HTMX)
         assert answer.status_code == 422
-        assert sentence in answer.text
+        assert re.search(rf'id="f-host-error">.*{sentence}', answer.text, re.DOTALL)
+        assert re.search(r'id="f-host"[^>]* autofocus', answer.text)
 
     async def test_an_id_number_that_two_people_share_is_refused(self, bob, floor, database):
         async with database.transaction() as db:
