@@ -56,7 +56,7 @@ function enhance(combo) {
     mark(options()[0]);
   }
 
-  // Words that nobody chose are named: they look like an answer.
+  // The words in the field look like an answer: the refusal names them.
   function refuse() {
     const unchosen = search.value ? `Choose one of the list: “${search.value}” is no choice.` : "Choose one from the list.";
     search.setCustomValidity(search.value || search.required ? unchosen : "");

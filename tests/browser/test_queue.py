@@ -373,7 +373,7 @@ def test_the_form_that_why_leads_to_begins_at_the_time_that_is_missing(page_of: 
     expect(drawer.get_by_label(missing)).to_have_value("")
 
 
-def test_bind_names_the_words_that_nobody_chose_and_leads_to_them(page_of: SignedIn) -> None:
+def test_bind_names_the_words_that_are_no_choice_and_leads_to_them(page_of: SignedIn) -> None:
     page = page_of("bob")
     page.goto(WAITING)
     page.locator("tbody a[data-drawer]").first.click()
