@@ -2,4 +2,5 @@
 Every module here is pure.
 
 judge.py walks over the punches, lanes.py makes shifts and folds of them, shift_rules.py decides about each shift.
+shifts.py only names what they speak of.
 """

@@ -214,13 +214,15 @@ def split_lanes(taps: list[Tap]) -> tuple[list[Tap], list[Tap]]:
 
 
 def _judge_shifts(judging: ShiftJudge, shifts: list[Shift], case: Case) -> None:
+    due = []
     for shift in shifts:
         if not _asked(shift.first.at, case.within):
             continue
         if case.unread and _waits_for_reading(shift, case.unread):
             judging.judgement.unjudged += [tap.punch.id for tap in (*shift.taps, *shift.folds)]
             continue
-        judging.judge(shift)
+        due.append(shift)
+    judging.judge(due)
 
 
 def _shifts(taps: list[Tap], rules: Rules) -> list[Shift]:

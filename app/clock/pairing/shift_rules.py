@@ -54,17 +54,31 @@ class ShiftJudge:
                 if record.source == "manual":
                     self.by_hand[kind].append(record)
 
-    def judge(self, shift: Shift) -> None:
+    def judge(self, shifts: Sequence[Shift]) -> None:
+        """In this order. A shift waits while the record that one of its edited taps left is as it was: a later shift
+        may bring that record up to date. What waits is judged again until nothing more is written."""
+        waiting, written = shifts, -1
+        while waiting and written != self._written():
+            written = self._written()
+            waiting = [shift for shift in waiting if not self._judge(shift, may_wait=True)]
+        for shift in waiting:
+            self._judge(shift, may_wait=False)
+
+    def _written(self) -> int:
+        return len(self.judgement.creates) + len(self.judgement.updates)
+
+    def _judge(self, shift: Shift, *, may_wait: bool) -> bool:
+        """False where the shift waits."""
         past = ShiftPast(shift, self.known) if self.remembered else NO_PAST
-        if past.all_held:
-            self._give(shift, past, Reason(Rule.STANDS, shift, tuple(past.standing)), None)
-            return
-        if past.says_so_already(shift, self.employee):
-            self._give(shift, past, Reason(Rule.STANDS, shift, tuple(past.standing)), past.standing[0].id)
-            return
-        reason = self._decide(shift, past)
-        record = self._write(shift, past) if reason.rule is Rule.IMPORTED else None
-        self._give(shift, past, reason, record)
+        if past.all_held or past.says_so_already(shift, self.employee):
+            record = None if past.all_held else past.standing[0].id
+            self._give(shift, past, Reason(Rule.STANDS, shift, tuple(past.standing)), record)
+            return True
+        reason, members = self._decide(shift, past), (*shift.taps, *shift.folds)
+        if may_wait and reason.rule is not Rule.IMPORTED and _leave_a_stale_record(members, self.known):
+            return False
+        self._give(shift, past, reason, self._write(shift, past) if reason.rule is Rule.IMPORTED else None)
+        return True
 
     # The decision, in the order of the page.
 
@@ -223,7 +237,7 @@ class ShiftJudge:
         for tap in shift.folds:
             assert tap.word is not None  # noqa: S101 -- a fold has a word
             assert tap.repeats is not None  # noqa: S101 -- and a tap that it repeats
-            if record is None and _leaves_a_stale_record(tap, self.known):
+            if record is None and _leave_a_stale_record((tap,), self.known):
                 blocked = Verdict(tap.punch, _OUTCOMES[reason.rule], None, None, reason, reason.until)
                 self.judgement.verdicts.append(self._unwritten(tap, past, blocked))
                 continue
@@ -248,9 +262,9 @@ class ShiftJudge:
         return standing.id if standing.employee_id == self.employee.id else None
 
 
-def _leaves_a_stale_record(fold: Tap, known: Mapping[int, Record]) -> bool:
-    left = left_behind(fold.punch, known)
-    return left is not None and not left.deleted
+def _leave_a_stale_record(taps: Iterable[Tap], known: Mapping[int, Record]) -> bool:
+    left = (left_behind(tap.punch, known) for tap in taps)
+    return any(record is not None and not record.deleted for record in left)
 
 
 def reaches_beyond(record: Record, shift: Shift) -> bool:

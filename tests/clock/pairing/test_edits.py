@@ -246,6 +246,18 @@ def test_a_tap_edited_twice_before_it_is_judged_remembers_the_first_hour():
     assert store.shown() == ["Mon 08:00-15:00"]
 
 
+def test_a_record_that_an_edited_tap_left_no_longer_holds_up_its_new_shift_once_others_have_it():
+    """The new shift comes before the one that brings the record up to date. One judging gives both."""
+    store = Store("I 07:00, I 07:30, I 08:00, O 17:00")
+    store.judge()
+    assert store.shown() == ["Mon 08:00-17:00"]
+    store.edit_tap("I 08:00", "I 06:00")
+    store.edit_tap("I 07:00", "O 07:00")
+    store.judge()
+    assert store.shown() == ["Mon 06:00-07:00", "Mon 07:30-17:00"]
+    changes_nothing_more(store)
+
+
 @given(some_punches(), ANY_RULES, st.data())
 @settings(max_examples=200, deadline=None)
 def test_judging_twice_changes_nothing_whatever_was_edited(punches, rules, data):
