@@ -17,7 +17,8 @@ from tests.benchmarks.explained import watch
 from tests.clock.mirrored import connect, mirror_person
 from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
-from tests.test_flat_reads import _MANY_RECORDS, _PUNCHES, _STAFF, DAYS, FIRST, MANY, blocks_of, responded, settle
+from tests.settled import settle
+from tests.test_flat_reads import _MANY_RECORDS, _PUNCHES, _STAFF, DAYS, FIRST, MANY, blocks_of, responded
 
 _CLOSED = """
 INSERT INTO problems (kind, subject_type, subject_id, severity, title, facts, since, closed_at, closed_by, stands,

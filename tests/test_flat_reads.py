@@ -35,6 +35,7 @@ from tests.clock.mirrored import connect, mirror_person
 from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
 from tests.host.staff import hire
+from tests.settled import settle
 from tests.surveys.ledger_rows import survey
 
 FIRST, DAYS, MANY = date(2026, 3, 1), 20, 24_000
@@ -61,18 +62,6 @@ _AUDIT = """
 INSERT INTO audit_entries (workspace, actor_name, act, subject_type, subject_id, after)
 SELECT 'main', 'System', 'attendance.edit', 'attendance', n::text, '{}' FROM generate_series(1, :many) AS n
 """
-
-
-async def settle(urls: DatabaseUrls, *tables: str) -> None:
-    """As autovacuum leaves them, without the room that tests before this one left in them: their blocks are counted."""
-    owner = Database(urls.owner)
-    async with owner.engine.connect() as connection:
-        alone = await connection.execution_options(isolation_level="AUTOCOMMIT")
-        await alone.execute(text("SET search_path TO main, shared"))
-        for table in tables:
-            await alone.execute(text(f"VACUUM FULL {table}"))
-            await alone.execute(text(f"VACUUM ANALYZE {table}"))
-    await owner.close()
 
 
 @pytest.fixture

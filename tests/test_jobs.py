@@ -45,6 +45,8 @@ from workers.wakeups import wake_due
 STALE = timedelta(seconds=30)
 QUICK = Pace(look_s=0.2, beat_s=0.2, stale_s=2)
 SILENT = Pace(look_s=60, beat_s=60, stale_s=60)
+# For what would else hang, on a busy machine too; shorter than the pace of SILENT.
+PATIENCE_S = 40
 
 
 async def has_looked(database: Database) -> bool:
@@ -75,7 +77,7 @@ async def make_silent(database: Database, job_id: int, ago: timedelta = timedelt
         await db.execute(update(Job).where(Job.id == job_id).values(heartbeat_at=datetime.now(UTC) - ago))
 
 
-async def until(true: Callable[[], Awaitable[bool]], within_s: float = 10) -> None:
+async def until(true: Callable[[], Awaitable[bool]], within_s: float = PATIENCE_S) -> None:
     deadline = time.monotonic() + within_s
     while not await true():
         assert time.monotonic() < deadline, "it did not come true in time"
@@ -128,6 +130,12 @@ async def is_status(database: Database, job_id: int, status: str) -> bool:
     return bool((await row(database, job_id)).status == status)
 
 
+async def are_done(database: Database, least: int) -> bool:
+    async with database.shared_transaction() as db:
+        done = await db.scalar(select(func.count()).where(Job.name == "clock_sync", Job.status == "done"))
+    return (done or 0) >= least
+
+
 async def test_a_committed_job_runs_at_once_in_its_workspace_with_its_arguments(parts: Parts) -> None:
     ran = Recorder()
     async with worker(parts, ran, pace=SILENT):
@@ -135,7 +143,7 @@ async def test_a_committed_job_runs_at_once_in_its_workspace_with_its_arguments(
         async with parts.database.transaction("globex") as db:
             job_id = await jobs.request(db, "clock_sync", arguments={"run_id": 7})
         assert job_id is not None
-        await until(lambda: is_status(parts.database, job_id, "done"), within_s=5)
+        await until(lambda: is_status(parts.database, job_id, "done"))
     assert [(one.workspace, one.arguments) for one in ran.claims if one.id == job_id] == [("globex", {"run_id": 7})]
 
 
@@ -240,10 +248,11 @@ async def test_brief_work_runs_while_long_jobs_fill_all_other_places(parts: Part
         await until(lambda: is_status(parts.database, elsewhere, "running"))
         brief = [await ask(parts.database, name) for name in ("problems_sweep", "send_mail", "alerts")]
         for job_id in brief:
-            await until(partial(is_status, parts.database, job_id, "done"), within_s=5)
+            await until(partial(is_status, parts.database, job_id, "done"))
         assert [await is_status(parts.database, one, "queued") for one in long].count(False) == 1
         go.set()
-        await until(lambda: is_status(parts.database, long[1], "done"))
+        # The queue chooses which of them comes next.
+        await until(lambda: are_done(parts.database, 2))
 
 
 async def test_a_sweep_goes_before_mails_that_waited_longer(parts: Parts) -> None:
@@ -723,11 +732,11 @@ async def test_a_job_whose_worker_is_killed_is_taken_up_by_another_and_done_once
     second = None
     try:
         job_id = await ask(database, arguments={"work_s": 2})
-        await until(lambda: written(log, 1), within_s=30)
+        await until(lambda: written(log, 1))
         os.kill(first.pid, signal.SIGKILL)
         first.wait()
         second = start_worker(urls, log)
-        await until(lambda: is_status(database, job_id, "done"), within_s=30)
+        await until(lambda: is_status(database, job_id, "done"))
         assert [(one[0], one[2]) for one in lines(log)] == [("start", "1"), ("start", "2"), ("end", "2")]
     finally:
         for process in (first, second):
@@ -749,7 +758,7 @@ async def test_two_workers_that_start_at_once_on_a_new_database_share_the_work(
         ids = [await jobs.request(db, "clock_sync", key=str(n), arguments={"work_s": 0.5}) for n in range(12)]
     workers = [start_worker(urls, log), start_worker(urls, log)]
     try:
-        await until(lambda: written(log, 24), within_s=40)
+        await until(lambda: written(log, 24))
         for process in workers:
             process.send_signal(signal.SIGTERM)
         assert [process.wait(20) for process in workers] == [0, 0]

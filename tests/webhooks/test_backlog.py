@@ -14,6 +14,8 @@ from app.webhooks.models import WebhookEndpoint, WebhookEvent
 from app.webhooks.retry_pauses import PAUSES, RESTS_AFTER
 from app.webhooks.sending import take
 from tests.benchmarks.explained import read, watch
+from tests.cluster import DatabaseUrls
+from tests.settled import settle
 from tests.webhooks.receiving import HOOK, add, change
 
 MANY = 20_000
@@ -24,11 +26,12 @@ SELECT :endpoint, 'msg_' || n, :kind, ARRAY[CAST(n AS text)], 1 FROM generate_se
 
 
 @pytest.fixture
-async def endpoint_id(parts: Parts) -> int:
+async def endpoint_id(parts: Parts, urls: DatabaseUrls) -> int:
     """MANY events wait there."""
     made = await add(parts, "https://example.org" + HOOK)
     async with parts.database.transaction() as db:
         await db.execute(text(_WAITING), {"endpoint": made.id, "kind": ATTENDANCE_CHANGED, "many": MANY})
+    await settle(urls, "webhook_events", "webhook_endpoints")
     return made.id
 
 

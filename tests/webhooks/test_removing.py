@@ -13,8 +13,10 @@ from app.webhooks import endpoints, tidying, waiting
 from app.webhooks.endpoints import MadeWebhook
 from app.webhooks.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
 from tests.benchmarks.explained import watch
+from tests.cluster import DatabaseUrls
 from tests.conftest import Browser
 from tests.fakes.liar import answer, lying
+from tests.settled import settle
 from tests.webhooks.receiving import HOOK, add, change, send
 
 TIDY = Claim(1, 1, "main", tidying.JOB, {})
@@ -71,7 +73,7 @@ async def test_it_is_gone_at_once_and_its_rows_a_little_later(
     assert await left(parts) == (1, 3, 3)
 
 
-async def test_the_events_of_the_others_are_not_read(parts: Parts) -> None:
+async def test_the_events_of_the_others_are_not_read(parts: Parts, urls: DatabaseUrls) -> None:
     made, other = await add(parts, "https://a.example/1"), await add(parts, "https://b.example/1")
     await events_of(parts, made, 3)
     await events_of(parts, other, 3)
@@ -79,6 +81,7 @@ async def test_the_events_of_the_others_are_not_read(parts: Parts) -> None:
         many = """INSERT INTO webhook_events (endpoint_id, message_id, type, number)
             SELECT :other, 'many ' || n, 'sync.finished', 1 FROM generate_series(1, 20000) AS n"""
         await db.execute(text(many), {"other": other.id})
+    await settle(urls, "webhook_events", "webhook_attempts", "webhook_endpoints")
     await remove(parts, made)
     with watch(parts.database.engine) as found:
         await jobs.tidy_webhooks(parts, TIDY)
