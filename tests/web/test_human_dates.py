@@ -50,21 +50,21 @@ async def pages(app: Any, found: Site, browser: Browser) -> dict[str, str]:
     return read
 
 
-async def test_no_page_shows_a_date_as_programs_write_it(app: Any, parts: Parts, sign_in: SignIn) -> None:
+async def test_a_page_shows_no_date_as_programs_write_it_and_names_the_zone_of_its_times_once(
+    app: Any, parts: Parts, sign_in: SignIn
+) -> None:
+    """One walk for all: to fill a workspace and to ask for all its pages takes seconds."""
+    browser = await sign_in("alice")
     async with one_of_each(parts) as found:
-        read = await pages(app, found, await sign_in("alice"))
+        async with parts.database.transaction() as db:
+            await db.execute(update(Connection).values(timezone=ZONE))
+        read = await pages(app, found, browser)
+        await survey_windows_survey_days_and_rating_days_say_that_they_are_in_utc(parts, found, browser)
     # What programs send and get is written as programs write it.
     pages_for_people = {url: page for url, page in read.items() if not url.startswith("/help/api/")}
     shown = {url: dates for url, page in pages_for_people.items() if (dates := raw_dates(page))}
     assert len(read) > 100
     assert shown == {}
-
-
-async def test_a_page_with_times_names_their_zone_once(app: Any, parts: Parts, sign_in: SignIn) -> None:
-    async with one_of_each(parts) as found:
-        async with parts.database.transaction() as db:
-            await db.execute(update(Connection).values(timezone=ZONE))
-        read = await pages(app, found, await sign_in("alice"))
     timed = {url: page for url, page in read.items() if "<time datetime" in page}
     assert len(timed) > 25
     assert {url: named for url, page in timed.items() if (named := page.count(NAMED)) != 1} == {}
@@ -76,18 +76,15 @@ async def test_a_page_with_times_names_their_zone_once(app: Any, parts: Parts, s
     assert again == {}
 
 
-async def test_survey_windows_survey_days_and_rating_days_say_that_they_are_in_utc(
-    app: Any, parts: Parts, sign_in: SignIn
+async def survey_windows_survey_days_and_rating_days_say_that_they_are_in_utc(
+    parts: Parts, found: Site, browser: Browser
 ) -> None:
-    browser = await sign_in("alice")
-    async with one_of_each(parts) as found:
-        async with parts.database.transaction() as db:
-            await db.execute(update(Connection).values(timezone=ZONE))
-            window = {"starts_at": OPENS, "ends_at": CLOSES}
-            await db.execute(update(Survey).where(Survey.status == "published").values(window))
-        uid = await found.scalar("SELECT max(uid::text) FROM surveys WHERE status = 'published'")
-        urls = ("/surveys/overview", "/surveys/list", f"/surveys/view/{uid}", "/surveys/responses", "/surveys/ratings")
-        overview, listed, survey, responses, ratings = [seen((await browser.get(one)).text) for one in urls]
+    async with parts.database.transaction() as db:
+        window = {"starts_at": OPENS, "ends_at": CLOSES}
+        await db.execute(update(Survey).where(Survey.status == "published").values(window))
+    uid = await found.scalar("SELECT max(uid::text) FROM surveys WHERE status = 'published'")
+    urls = ("/surveys/overview", "/surveys/list", f"/surveys/view/{uid}", "/surveys/responses", "/surveys/ratings")
+    overview, listed, survey, responses, ratings = [seen((await browser.get(one)).text) for one in urls]
     assert "Days are those of UTC" in overview
     assert "Window (UTC)" in listed
     assert "Tue 3 Feb 2099, 23:30 – Thu 5 Mar 2099, 08:00" in listed
