@@ -113,6 +113,12 @@ def test_arabic_takes_the_form_that_its_grammar_asks_for() -> None:
         assert spoken.ngettext("%(num)s star", "%(num)s stars", number) == forms.string[names.index(cldr(number))]
 
 
+def test_french_sets_its_spaces_and_no_line_breaks_there() -> None:
+    """A narrow one before `;`, `!` and `?`, a wide one before `:` and inside « »."""
+    wrong = re.compile("(?<!\u202f)[;!?]|(?<!\u00a0)[:»]|«(?!\u00a0)")
+    assert [text for _, told in translations("fr") for text in told if wrong.search(text)] == []
+
+
 @pytest.mark.parametrize("tag", FAMILIAR)
 def test_people_are_addressed_politely(tag: str) -> None:
     pattern = re.compile(FAMILIAR[tag], re.IGNORECASE)

@@ -21,7 +21,7 @@ NESTED = worded("{sentence} Receipt {receipt}", sentence=sentence("Thank you. Yo
     [
         ("en", "From 0.5 to 12", "Only if the answer to “Q” is “a” or “b” or “c”."),
         ("de", "Von 0,5 bis 12", "Nur wenn die Antwort auf „Q“ “a”, “b” oder “c” ist."),
-        ("fr", "De 0,5 à 12", "Seulement si la réponse à « Q » est “a”, “b” ou “c”."),
+        ("fr", "De 0,5 à 12", "Seulement si la réponse à «\u00a0Q\u00a0» est “a”, “b” ou “c”."),
         ("ar", "من 0.5 إلى 12", "فقط إذا كانت الإجابة عن «Q» هي “a” أو “b” أو “c”."),
     ],
 )
