@@ -27,6 +27,7 @@ _TYPED = frozenset({"id_number", "message", "name", "note", "remarks", "title"})
 # The window of a survey.
 _IN_UTC = frozenset({"starts_at", "ends_at"})
 _PEOPLE = ("user", "employee")
+_GONE_ACCOUNT = "An account that no longer exists here, number"
 SUBJECTS = {kind: subject for module in modules() for kind, subject in module.subjects.items()}
 
 
@@ -49,7 +50,8 @@ def actor_label(name: str, token: str | None) -> str:
 
 def subject_label(kind: str, subject: str, name: str | None = None, *, erased: bool = False) -> str:
     """`Person “Ada”`, `Record 12 (Ada)`, or `Person 12` without a name; `12 punches` for an act on several. The
-    settings of the clock exist once, so they have no number. With `erased` the subject is a person who was erased."""
+    settings of the clock exist once, so they have no number. With `erased` the subject is a person who was erased. An
+    account without a name is gone: each account that is here has one."""
     known = SUBJECTS.get(kind)
     label = known.label if known else kind.replace("_", " ").capitalize()
     if _counts(subject, label):
@@ -57,6 +59,8 @@ def subject_label(kind: str, subject: str, name: str | None = None, *, erased: b
     numbered = f"{label} {subject}" if known is None or known.numbered else label
     if erased:
         return ERASED_PERSON if kind in _PEOPLE else f"{numbered} ({ERASED_PERSON})"
+    if kind == "user" and not name:
+        return f"{_GONE_ACCOUNT} {subject}"
     if name and known and known.of_person:
         return f"{numbered} ({name})"
     return f"{label} “{name}”" if name else numbered
@@ -71,6 +75,7 @@ def _counts(subject: str, label: str) -> bool:
 def subject_named(text: str) -> tuple[str, str]:
     """(kind, id) of `Person 12` and of `employee 12`; the id is empty when only a kind is named."""
     kinds = {kind: kind for kind in SUBJECTS} | {one.label.casefold(): kind for kind, one in SUBJECTS.items()}
+    kinds[_GONE_ACCOUNT.casefold()] = "user"
     wanted = text.strip()
     for name in sorted(kinds, key=len, reverse=True):
         if (wanted.casefold() + " ").startswith(name + " "):

@@ -29,6 +29,18 @@ _ASKED = {
     ),
     "user": select(literal("user").label("kind"), User.id, User.name, was_erased(User.id).label("erased")),
 }
+# Accounts that are gone, as the audit last named them: as what an act was about, or as the one who acted.
+_FORMER = text("""
+SELECT one.id, coalesce(
+    (SELECT coalesce(a.after->>'name', a.before->>'name') FROM audit_entries a WHERE a.workspace = :workspace
+        AND a.subject_type = 'user' AND a.subject_id = one.id::text AND coalesce(a.after->>'name', a.before->>'name') <> ''
+        ORDER BY a.id DESC LIMIT 1),
+    (SELECT (array_agg(a.actor_name ORDER BY a.id DESC))[1] FROM audit_entries a
+        WHERE a.workspace = :workspace AND a.actor_id = one.id)) AS name,
+    EXISTS (SELECT FROM audit_entries a WHERE a.act = 'person.erase' AND a.subject_type = 'user'
+        AND a.subject_id = one.id::text) AS erased
+FROM unnest(CAST(:ids AS bigint[])) AS one (id)
+""")
 # Every name and e-mail address that an erased person has or had here and that occurs in a text.
 # It looks at people of all
 # workspaces: the platform makes administrators of tenants, and its operators act in both.
@@ -64,7 +76,8 @@ async def differences_of(db: AsyncSession, acts: Sequence[Act], zone: PageZone) 
 
 
 async def _people_in(db: AsyncSession, acts: Sequence[Act]) -> Names:
-    """(kind, id) → name of the people whose ids are in these values. Without ids it sends no statement."""
+    """(kind, id) → name of the people whose ids are in these values, also former ones. Without ids it sends no
+    statement."""
     ids: dict[str, set[int]] = {"employee": set(), "user": set()}
     for kind, *sides in acts:
         for side in filter(None, sides):
@@ -73,11 +86,19 @@ async def _people_in(db: AsyncSession, acts: Sequence[Act]) -> Names:
                     ids[whose].add(value)
     asked = [_ASKED[whose].where(among(_ASKED[whose].selected_columns.id, some)) for whose, some in ids.items() if some]
     rows = [row for one in asked for row in await db.execute(one)]
-    return {(row.kind, row.id): ERASED_PERSON if row.erased else row.name for row in rows}
+    known = {(row.kind, row.id): _called(row) for row in rows}
+    if gone := sorted(one for one in ids["user"] if ("user", one) not in known):
+        former = await db.execute(_FORMER, {"workspace": workspace_of(db), "ids": gone})
+        known |= {("user", row.id): name for row in former if (name := _called(row))}
+    return known
+
+
+def _called(row: Any) -> str:
+    return ERASED_PERSON if row.erased else row.name or ""
 
 
 def _named(known: Names, kind: str, values: Values | None) -> Values | None:
-    """The same values with names in place of ids. An id whose person is gone stays an id."""
+    """The same values with names in place of ids. Where no name is known, it says so."""
     if values is None:
         return None
     return {name: _person(known, field_of(kind, name).id_of, value) for name, value in values.items()}

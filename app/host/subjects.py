@@ -26,6 +26,7 @@ from sqlalchemy import (
     or_,
     select,
 )
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.selectable import LateralFromClause
 
@@ -81,9 +82,9 @@ def found() -> LateralFromClause:
 
 
 def name() -> ColumnElement[str | None]:
-    """What the subject, or the person it is about, is called today; if it is gone, its last name in the audit. Null for
-    an erased person."""
-    known = func.coalesce(found().c.row.op("->>")(0), _noted())
+    """What the subject, or the person it is about, is called today; if it is gone, its last name in the audit; for an
+    account also the one under which it acted. Null for an erased person."""
+    known = func.coalesce(found().c.row.op("->>")(0), _noted(), _acted())
     return case((is_erased(), null()), else_=known)
 
 
@@ -147,3 +148,12 @@ def _noted() -> ColumnElement[str | None]:
     )
     newest = last.order_by(past.id.desc()).limit(1).correlate(AuditEntry).scalar_subquery()
     return case((AuditEntry.subject_type.in_(NOTED), newest), else_=None)
+
+
+def _acted() -> ColumnElement[str | None]:
+    """The name under which an account last acted here."""
+    past = aliased(AuditEntry)
+    # Not the newest row alone: for it the planner would walk through all entries, to the one of this account.
+    names = func.array_agg(aggregate_order_by(past.actor_name, past.id.desc()))[1]
+    acted = select(names).where(past.workspace == AuditEntry.workspace, past.actor_id == _as_key(int))
+    return case((AuditEntry.subject_type == "user", acted.correlate(AuditEntry).scalar_subquery()), else_=None)

@@ -62,7 +62,7 @@ async def test_the_page_asks_for_the_permission_and_shows_the_own_workspace_alon
     theirs = await entry(database, "role.add", workspace="globex")
     text = (await alice.get("/admin/audit")).text
     assert "User edited" in text
-    assert "User 12" in text
+    assert "An account that no longer exists here, number 12" in text
     assert "Role made" not in text
     assert (await bob.get("/admin/audit")).status_code == 403
     assert (await visitor.get("/admin/audit")).status_code == 303
@@ -220,6 +220,7 @@ def test_every_act_has_words_of_its_own() -> None:
     ("kind", "subject", "label", "address"),
     [
         ("employee", "12", "Person 12", "/people/12"),
+        ("user", "286", "An account that no longer exists here, number 286", "/admin/users/286"),
         ("clock_binding", "0 0%&7", "Code 0 0%&7", "/clock_employees?code=0%200%25%267"),
         ("survey", "../x", "Survey ../x", "/surveys/view/..%2Fx"),
         ("clock_settings", "1", "Clock settings", "/clock_settings"),

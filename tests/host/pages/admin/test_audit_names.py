@@ -196,8 +196,31 @@ async def test_a_person_of_another_workspace_lends_no_name(eve: Browser, databas
     await entry(database, "user.edit", workspace="globex", subject_id=str(BOB))
     await entry(database, "token.revoke", workspace="globex", subject_type="token", subject_id="1")
     text = (await eve.get("/admin/audit")).text
-    assert f"User {BOB}" in text
+    assert f"An account that no longer exists here, number {BOB}" in text
     assert "Brandt" not in text
+
+
+async def test_an_account_that_is_gone_has_the_name_under_which_it_acted(alice: Browser, database: Database) -> None:
+    await entry(database, "user.sign_out", subject_id="286", actor_id=286, actor_name="Olga Old")
+    await entry(database, "user.sign_out", subject_id="286", actor_id=286, actor_name="Olga Orr")
+    about = await entry(database, "employee.edit", subject_type="employee", subject_id="1", after={"user_id": 286})
+    text = (await alice.get("/admin/audit")).text
+    assert "User “Olga Orr”" in text
+    assert "no longer exists" not in text
+    assert "Olga Orr" in (await alice.get(f"/admin/audit/{about}")).text
+    await erase(database, 286)
+    for address in ("/admin/audit", f"/admin/audit/{about}"):
+        assert "Olga" not in (await alice.get(address)).text, address
+
+
+async def test_an_account_without_any_name_is_said_to_be_gone(alice: Browser, database: Database) -> None:
+    await entry(database, "user.sign_out", subject_id="286")
+    about = await entry(database, "employee.edit", subject_type="employee", subject_id="1", after={"user_id": 287})
+    said = "An account that no longer exists here, number"
+    assert f"{said} 286" in (await alice.get("/admin/audit")).text
+    assert f"{said} 287" in (await alice.get(f"/admin/audit/{about}")).text
+    found = await alice.get(f"/admin/audit?subject={said} 286".replace(" ", "+"))
+    assert f"{said} 286" in found.text
 
 
 async def test_a_person_is_found_with_all_that_they_did_and_that_was_done_to_them(
