@@ -245,9 +245,16 @@ async def _show(
         chosen=chosen,
         stays=stays,
         rows=rows,
+        has_seconds=_has_seconds(form),
         may_add=rows < MOST_BREAKS,
         **way,
     )
+
+
+def _has_seconds(form: Bound) -> bool:
+    """True where one of the times has seconds: then a browser takes seconds in all of them."""
+    times = (str(form.shown[one.name]) for one in form if isinstance(one, LocalTime))
+    return any(time[17:19] not in {"", "00"} for time in times)
 
 
 async def _stays(ctx: Context) -> bool:

@@ -95,7 +95,12 @@ def columns(where: ZoneInfo) -> tuple[Column, ...]:
         _time("clock_out", "Clock-out", where),
         Column("breaks", "Breaks", lambda row: breaks(row, where)),
         Column(
-            "worked_hours", "Worked", worked_hours, WORKED, numeric=True, hint="Clock-in to clock-out less the breaks"
+            "worked_hours",
+            "Worked",
+            worked_hours,
+            WORKED,
+            numeric=True,
+            hint="Clock-in to clock-out less the breaks; in files decimal, with four places",
         ),
         Column("kind", "Kind", lambda row: row.kind, AttendanceRecord.kind),
         Column("status", "Status", lambda row: row.status, AttendanceRecord.status),

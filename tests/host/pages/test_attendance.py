@@ -213,6 +213,25 @@ async def test_the_file_of_a_day_is_named_after_it_and_the_menu_offers_both_form
     assert 'href="/attendance?period=this-month&amp;export=csv&amp;hours=h%3Amm"' in shown
 
 
+async def test_where_a_time_has_seconds_all_of_them_may_have_seconds(database: Database, alice: Browser) -> None:
+    async with database.transaction() as db:
+        ada = await hire(db)
+    link = f"/attendance/add?employee=%23{ada}&both=1&clock_in=2026-11-20T08:00:05"
+    form = (await alice.get(link)).text
+    fields = re.findall(r'<input[^>]*type="datetime-local"[^>]*>', form)
+    assert len(fields) > 2
+    assert all(' step="1"' in field for field in fields)
+    assert ' step="1"' not in (await alice.get(link.removesuffix(":05"))).text
+    typed = {"employee": f"#{ada}", "clock_in": "2026-11-20T08:00:05", "clock_out": "2026-11-20T17:03:21"}
+    assert (await alice.submit("/attendance/add", {**typed, "kind": "regular", "rows": "1"})).status_code == 303
+    assert 'value="2026-11-20T17:03:21"' in (await alice.get(await edit_of(database))).text
+
+
+async def edit_of(database: Database) -> str:
+    async with database.transaction() as db:
+        return f"/attendance/{await db.scalar(select(AttendanceRecord.id))}/edit"
+
+
 async def test_the_day_and_person_choosers_lead_there(database: Database, alice: Browser) -> None:
     ada, _ = await one_record(database)
     assert (await alice.get("/attendance/days?day=2026-11-20")).headers["location"] == "/attendance/days/2026-11-20"
@@ -339,7 +358,7 @@ async def test_times_with_seconds_may_be_changed_to_any_second(database: Databas
     text = (await alice.get(f"/attendance/{record_id}/edit")).text
     fields = {field.split('"')[0]: field.split(">")[0] for field in text.split('type="datetime-local" id="f-')[1:]}
     assert 'step="1"' in fields["clock_out"]
-    assert "step=" not in fields["clock_in"]
+    assert 'step="1"' in fields["clock_in"], "another time of the record has seconds"
 
 
 async def test_saving_an_untouched_form_changes_nothing_even_in_a_repeated_hour(
