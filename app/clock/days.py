@@ -20,6 +20,8 @@ CLOCKS_APART = -(-2 * LONGEST_OFFSET // DAY) * DAY
 LIVE_DAYS = 3
 CHECK_DAYS = 31
 CHECK_HOUR = 2
+# Punches of older days are history, of which no problem tells.
+TOLD_DAYS = 62
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -2,10 +2,10 @@
 Modules list theirs (`Module.problems`)."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import BigInteger, ColumnElement, DateTime, Select, Text, bindparam, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import JSONB
@@ -23,9 +23,21 @@ Facts = Mapping[str, Any]
 PEOPLE = ("person", "people")
 
 
+class ShownProblem(Protocol):
+    """What a page showed of a problem, as Problem has it."""
+
+    @property
+    def held_punches(self) -> int: ...
+    @property
+    def evidence(self) -> int: ...
+    @property
+    def facts(self) -> Facts: ...
+
+
 @dataclass(frozen=True, slots=True)
 class RemedyAsked:
-    """A person wants the remedy for these subjects. `choice` is one of the remedy's choices, "" when it has none."""
+    """A person wants the remedy for these subjects. `choice` is one of the remedy's choices, "" when it has none.
+    `notes`: what the remedy tells besides, in sentences."""
 
     parts: Parts
     db: AsyncSession
@@ -33,6 +45,7 @@ class RemedyAsked:
     subject_ids: Sequence[str]
     facts: Sequence[Mapping[str, Any]]
     choice: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +57,9 @@ class Remedy:
     `choices` are (value, label) where the person must choose; `many`: it is safe for many problems at once. `asks` is
     the question before it, "" for none. `ways` gives the choices for one problem by its facts, when these are not the
     same for every problem of the kind. `unchanged` returns a sentence for a remedy that changed nothing; None when
-    every remedy of the kind changes something. `about` gives in words what the button means, by the facts that were
-    shown; when they change before the press, nothing is done. `ready` returns False while the act would be refused:
-    pages then do not offer it.
+    every remedy of the kind changes something. `about` gives what the button means, by the row of the problem that was
+    shown; when it means something else at the press, nothing is done. `ready` returns False while the act would be
+    refused: pages then do not offer it.
     """
 
     label: str
@@ -59,7 +72,7 @@ class Remedy:
     ways: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]] | None = None
     unchanged: Callable[[RemedyAsked], Awaitable[str]] | None = None
     ready: Callable[[Mapping[str, Any], datetime], bool] | None = None
-    about: Callable[[Mapping[str, Any]], str] | None = None
+    about: Callable[[ShownProblem], str] | None = None
 
     def is_ready(self, facts: Mapping[str, Any], now: datetime) -> bool:
         return self.ready is None or self.ready(facts, now)

@@ -17,6 +17,8 @@ from app.wording.speech import ENGLISH_SPEECH, Speech, speaking
 
 # Makes lists behind a drawer fetch their rows again.
 CHANGED = {"HX-Trigger": "muster:changed"}
+# What htmx calls the dialog.
+DIALOG = "dialog"
 # A preference of a person: no act by a single key.
 NO_KEYS = "no_keys"
 Body = TypeVar("Body", str, bytes)

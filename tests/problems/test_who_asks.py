@@ -176,6 +176,7 @@ OPENED_BY: dict[str, tuple[Change, ...]] = {
     "terminal_backlog": (RUN,),
     "access_terminal_used": (RUN,),
     "no_direction": (IMPORT, a_settled_punch_waits_again),
+    "one_key": (IMPORT, a_settled_punch_waits_again),
     **dict.fromkeys(("conflict", "not_found", "unbound", "suggested", "code_disabled"), (MATCH, IMPORT)),
     "department_unbound": (MATCH, IMPORT),
     **dict.fromkeys(

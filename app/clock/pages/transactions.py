@@ -14,6 +14,7 @@ from app.clock.models import Punch
 from app.clock.outcomes import GROUP_LABELS, OUTCOMES, Outcome, outcome_label
 from app.clock.pages import punch_acts
 from app.clock.pages import transaction_list as punches
+from app.clock.pages.devices import JUDGING
 from app.clock.pages.punch_acts import ACTS
 from app.clock.punches import rejudging
 from app.clock.review import decisions, fixes, settled_words, settling
@@ -24,11 +25,11 @@ from app.dates import PageZone
 from app.errors import Conflict, Forbidden, Invalid, NotFound
 from app.host.pages.picking import picked_id
 from app.web import exports, lists
-from app.web.bulk import act_on_many, action_of
+from app.web.bulk import act_on_many, action_of, ask_first
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.long_acts.bulk import at_length
-from app.web.pages import done, page
+from app.web.pages import DIALOG, done, leaving_dialog, page
 
 SEE = Requires("clock.transactions", module="clock")
 ACT = Requires("clock.transactions.edit", module="clock")
@@ -126,7 +127,28 @@ async def accept(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Resp
 async def set_terminal(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
     refuse_who_sees_no_punches(ctx)
     said = await fixes.set_terminal(ctx.db, ctx.actor, punch_id, await _agreed(ctx))
+    if ctx.target == DIALOG:
+        return leaving_dialog(ctx, await done(ctx, f"/clock_transactions/{punch_id}", said))
     return await _answer(ctx, punch_id, said)
+
+
+@get("/clock_transactions/{punch_id:int}/terminal", guards=[Requires(fixes.SETS_TERMINALS, module="clock")])
+async def ask_terminal(ctx: NamedDependency[Context], punch_id: FromPath[int]) -> Response[Any]:
+    refuse_who_sees_no_punches(ctx)
+    found = await why(ctx.db, punch_id, datetime.now(UTC))
+    fix = next((one for one in found.fixes if one.act == "terminal"), None)
+    if fix is None:
+        raise Conflict(fixes.CHANGED)
+    return await ask_first(
+        ctx,
+        question=f"{fix.label}?",
+        consequence=f"{found.cause} Its {JUDGING}".strip(),
+        submit="Read as undirected",
+        danger=False,
+        fields=[("agreed", fix.label)],
+        cancel_url=f"/clock_transactions/{punch_id}",
+        hx_target=f"#{DIALOG}" if ctx.wants_fragment else None,
+    )
 
 
 def refuse_who_sees_no_punches(ctx: Context) -> None:
@@ -142,12 +164,11 @@ async def _agreed(ctx: Context) -> str:
 
 async def _act(ctx: Context, punch_id: int, action: str) -> Response[Any]:
     this_one, saw = Punch.id == punch_id, (await ctx.form()).get("outcome")
-    outcome = func.coalesce(Punch.import_outcome, "")
     # A word that is no outcome is sent by no page of ours, and matches no punch.
-    as_shown = true() if saw is None else outcome == saw if saw in {"", *OUTCOMES} else false()
+    as_shown = true() if saw is None else settling.shows(str(saw)) if saw in {"", *OUTCOMES} else false()
     resolved = await _carry_out(ctx, action, and_(this_one, as_shown))
     if not resolved.punches:
-        now = await ctx.db.scalar(select(outcome).where(this_one))
+        now = await ctx.db.scalar(select(func.coalesce(Punch.import_outcome, "")).where(this_one))
         if now is None:
             raise NotFound("There is no such punch.")
         if saw not in (None, now):
@@ -178,15 +199,17 @@ async def _show(
 ) -> Response[Any]:
     now = datetime.now(UTC)
     found = await why(ctx.db, punch_id, now)
-    fix = found.fix if found.fix is not None and ctx.may(found.fix.permission) else None
+    offered = [one for one in found.fixes if ctx.may(one.permission)]
     return await page(
         ctx,
         "clock/why.html",
         fragment="drawer",
         headers=headers,
         why=found,
-        fix=fix,
-        links=[link for link in found.links if ctx.may(link.permission) and not (fix and fix.leads_to(link.url))],
+        fixes=offered,
+        links=[
+            one for one in found.links if ctx.may(one.permission) and not any(fix.leads_to(one.url) for fix in offered)
+        ],
         may_act=ctx.may("clock.transactions.edit"),
         message=message,
         hover=hover,
@@ -268,4 +291,4 @@ WORDS: dict[str, Any] = {
     "outcome_label": label,
     "groups": GROUP_LABELS,
 }
-ROUTES = [index, bulk, show, retry, keep, settle, unsettle, use, accept, set_terminal]
+ROUTES = [index, bulk, show, retry, keep, settle, unsettle, use, accept, ask_terminal, set_terminal]

@@ -73,6 +73,8 @@ CODES = sql_facts(
         p.updated_at, p.punches, jsonb_build_object('name', nullif(p.full_name, ''), 'code', p.emp_code, 'person', p.id,
             'department', coalesce(d.name, p.department_code),
             'candidates', jsonb_path_query_array(p.candidates, '$[0 to 2].name'))
+            || CASE WHEN p.state = '{BindingState.SUGGESTED}' THEN jsonb_build_object(
+                'suggested', p.candidates #> '{{0,host_employee_id}}') ELSE '{{}}' END
             || CASE WHEN l.key IS NULL THEN '{{}}' ELSE jsonb_build_object('left', jsonb_path_query_array(l.people, '$[0 to 2]')) END
     FROM people p LEFT JOIN clock_departments d ON d.code = p.department_code
     LEFT JOIN leavers l ON p.state = '{BindingState.NOT_FOUND}' AND l.key = {_key("lower(btrim(p.emp_code))")}

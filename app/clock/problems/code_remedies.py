@@ -11,8 +11,8 @@ from app.clock.bindings import rows as binding_rows
 from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding
 from app.db.among import among
-from app.errors import Conflict
-from app.problems.kinds import Facts, RemedyAsked
+from app.errors import Conflict, Invalid
+from app.problems.kinds import RemedyAsked, ShownProblem
 
 CHANGED = "This is over, or has changed meanwhile. Reload the page."
 
@@ -20,16 +20,24 @@ CHANGED = "This is over, or has changed meanwhile. Reload the page."
 async def _accept(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
     """Leaves a code for which another employee is suggested than the problem says."""
     await binding_rows.hold(asked.db)
-    said = {code: suggested(facts) for code, facts in zip(asked.subject_ids, asked.facts, strict=True)}
+    said = {code: facts.get("suggested") for code, facts in zip(asked.subject_ids, asked.facts, strict=True)}
     which = select(Binding.clock_employee_id, Binding.emp_code, Binding.candidates)
     rows = await asked.db.execute(which.where(among(Binding.clock_employee_id, people)))
-    same = [row[0] for row in rows if row.candidates and row.candidates[0]["name"] == said[row.emp_code]]
+    same = [row[0] for row in rows if row.candidates and row.candidates[0]["host_employee_id"] == said[row.emp_code]]
     return (await bindings.accept(asked.db, asked.actor, same)).codes
 
 
-def suggested(facts: Facts) -> str:
-    """The employee whom *Accept* would bind."""
-    return str(next(iter(facts.get("candidates") or ()), ""))
+def suggested(shown: ShownProblem) -> str:
+    """The number of the employee whom *Accept* would bind: several may have one name."""
+    return str(shown.facts.get("suggested", ""))
+
+
+def chosen(asked: RemedyAsked, acts: Sequence[str]) -> str:
+    """Raises Invalid for an act that the remedy does not have."""
+    act = asked.choice or acts[0]
+    if act not in acts:
+        raise Invalid("Choose one of the acts.")
+    return act
 
 
 async def _match_again(asked: RemedyAsked, people: Sequence[int]) -> list[str]:

@@ -1,7 +1,12 @@
-"""Facts about a person's punches of one day that a person must decide. What they mean: day_detectors.py."""
+"""Facts about a person's punches of one day that a person must decide. What they mean: day_detectors.py.
+
+While a terminal is known to send one key only, one problem of the terminal stands for all its single punches, because
+one act helps.
+"""
 
 from sqlalchemy import Boolean, literal_column
 
+from app.clock.outcomes import Outcome
 from app.clock.problems.fact_selects import SINCE, TERMINAL_NAMES, sql_facts
 from app.clock.problems.person_days import AWAITING, KINDS, OUTCOMES
 
@@ -22,6 +27,8 @@ _NAMED = f"""
     WITH punches AS (
         SELECT import_outcome AS kind, {_COLUMNS} FROM clock_transactions
         WHERE import_outcome IN ({_WORDS}) AND settled_at_utc IS NULL AND gone_at_utc IS NULL AND local_date >= {SINCE}
+            AND NOT (import_outcome = '{Outcome.ONLY_ONE_PUNCH.value}' AND coalesce(terminal_sn, '') IN (
+                SELECT subject_id FROM problems WHERE kind = 'one_key' AND closed_at IS NULL))
         UNION ALL
         SELECT '{AWAITING}', {_COLUMNS} FROM clock_transactions
         WHERE import_outcome = 'awaiting' AND gone_at_utc IS NULL AND updated_at < now() - {LONGEST_WAIT}

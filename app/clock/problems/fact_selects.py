@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import BigInteger, DateTime, Text, cast, column, select, text
 from sqlalchemy.dialects.postgresql import JSONB
 
+from app.clock.mirror import key_uses
 from app.clock.settings import EARLIEST, ClockSettings
 from app.problems.kinds import COLUMNS, FactSelect
 
@@ -17,8 +18,6 @@ _TYPES: dict[str, Any] = {
     "facts": JSONB,
 }
 _DEFAULTS = ClockSettings(EARLIEST)
-# Punches of older days are history, of which no problem tells.
-DAYS = 62
 # What people call each terminal, with its serial number where several have one name.
 _CALLED = "coalesce(nullif(alias, ''), sn)"
 TERMINAL_NAMES = f"""SELECT sn, {_CALLED} || CASE WHEN count(*) OVER (PARTITION BY {_CALLED}) > 1 THEN ' (' || sn || ')' ELSE '' END AS name
@@ -27,7 +26,7 @@ TERMINAL_NAMES = f"""SELECT sn, {_CALLED} || CASE WHEN count(*) OVER (PARTITION 
 NEWEST_PUNCH = """SELECT punched_at_utc AS at FROM clock_transactions
         WHERE punched_at_utc <= now() + interval '1 hour' AND local_date <= now()::date + 1
         ORDER BY local_date DESC, punched_at_utc DESC LIMIT 1"""
-SINCE = f"(now() - interval '{DAYS - 1} days')::date"
+SINCE = key_uses.SINCE
 
 
 def sql_facts(kinds: Collection[str], sql: str, *, few: bool = True, mark: str = "") -> FactSelect:

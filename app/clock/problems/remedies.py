@@ -1,36 +1,23 @@
 """What helps against a problem of the clock: acts of other rooms,
-with the permission that each needs on its own page."""
+with the permission that each needs on its own page. Those of a person's day: day_remedies.py."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from app.clock.connection import saved as connection
 from app.clock.mirror import devices, gone, missing_rows, shortfalls
 from app.clock.mirror.devices import DIRECTIONS
-from app.clock.models import ClockEmployee, Punch
-from app.clock.problems.code_remedies import CHANGED, ON_CODES, still, suggested
-from app.clock.problems.person_days import day_of, who_of
-from app.clock.review import decisions, settling, using_many
+from app.clock.mirror.key_uses import one_key
+from app.clock.models import ClockEmployee
+from app.clock.problems.code_remedies import CHANGED, ON_CODES, chosen, still, suggested
 from app.clock.sync import run_rows
 from app.db.among import among
-from app.errors import Conflict, Invalid
+from app.errors import Conflict
 from app.problems.kinds import Facts, Remedy, RemedyAsked
 
-RUNS, BINDS, SETS, DECIDES = "clock.sync.run", "clock.employees.edit", "clock.devices.edit", "clock.transactions.edit"
-_OF_DAYS = text(
-    """
-    SELECT p.id, wanted.subject
-    FROM unnest(CAST(:subjects AS text[]), CAST(:employees AS bigint[]), CAST(:codes AS text[]), CAST(:days AS date[]))
-        AS wanted (subject, employee, code, day)
-    JOIN clock_transactions p ON p.local_date = wanted.day AND p.import_outcome = :outcome
-        AND p.settled_at_utc IS NULL AND p.gone_at_utc IS NULL
-    LEFT JOIN clock_employee_bindings b ON b.emp_code = p.emp_code
-    WHERE b.host_employee_id = wanted.employee OR (b.host_employee_id IS NULL AND p.emp_code = wanted.code)
-    ORDER BY p.id
-    """
-)
+RUNS, BINDS, SETS = "clock.sync.run", "clock.employees.edit", "clock.devices.edit"
 
 
 async def _start(asked: RemedyAsked) -> None:
@@ -104,7 +91,7 @@ ACCEPT_DAYS = Remedy(
 
 def _on_codes(*acts: str) -> Callable[[RemedyAsked], Awaitable[Collection[str]]]:
     async def do(asked: RemedyAsked) -> list[str]:
-        act = _chosen(asked, acts)
+        act = chosen(asked, acts)
         which = select(ClockEmployee.id).where(among(ClockEmployee.emp_code, asked.subject_ids))
         people = (await asked.db.scalars(which)).all()
         if not people:
@@ -115,13 +102,6 @@ def _on_codes(*acts: str) -> Callable[[RemedyAsked], Awaitable[Collection[str]]]
         return changed
 
     return do
-
-
-def _chosen(asked: RemedyAsked, acts: Sequence[str]) -> str:
-    act = asked.choice or acts[0]
-    if act not in acts:
-        raise Invalid("Choose one of the acts.")
-    return act
 
 
 _OTHERS = (("match_again", "Match again"), ("ignore", "Ignore the code"))
@@ -156,6 +136,14 @@ async def _set_direction(asked: RemedyAsked) -> None:
         await devices.set_direction(asked.db, asked.actor, serial, asked.choice)
 
 
+async def _undirect(asked: RemedyAsked) -> list[str]:
+    """Leaves a terminal that somebody set meanwhile, or whose punches find partners now."""
+    still = [serial for serial in asked.subject_ids if await one_key(asked.db, serial)]
+    for serial in still:
+        await devices.set_direction(asked.db, asked.actor, serial, "undirected")
+    return still
+
+
 async def _set_kind(asked: RemedyAsked) -> None:
     for serial in asked.subject_ids:
         await devices.set_kind(asked.db, asked.actor, serial, asked.choice)
@@ -169,6 +157,13 @@ DIRECT = Remedy(
     many=True,
     asks="How are the punches of this terminal to be read? Those without a record are judged again.",
 )
+UNDIRECT = Remedy(
+    "Read as undirected",
+    SETS,
+    _undirect,
+    many=True,
+    asks="Its punches without a record are judged again, and may become attendance. Existing records stay as they are.",
+)
 SET_KIND = Remedy(
     "Say what it is",
     SETS,
@@ -177,65 +172,3 @@ SET_KIND = Remedy(
     many=True,
     asks="Do punches of this terminal count for attendance?",
 )
-
-
-def _of_days(outcome: str, acts: Sequence[str]) -> Callable[[RemedyAsked], Awaitable[Collection[str]]]:
-    async def do(asked: RemedyAsked) -> set[str]:
-        act = _chosen(asked, acts)
-        found = await _punches_of(asked, outcome)
-        if not found:
-            raise Conflict(CHANGED)
-        is_over = await _ON_PUNCHES[act](asked, list(found))
-        left = set((await _punches_of(asked, outcome)).values()) if is_over else set()
-        return set(found.values()) - left
-
-    return do
-
-
-async def _punches_of(asked: RemedyAsked, outcome: str) -> dict[int, str]:
-    """The punches that wait for a decision, each with the day that is its subject."""
-    who = [who_of(one) for one in asked.subject_ids]
-    given = {
-        "subjects": list(asked.subject_ids),
-        "employees": [one if of == "employee" else None for of, one in who],
-        "codes": [one if of == "code" else None for of, one in who],
-        "days": [day_of(one) for one in asked.subject_ids],
-        "outcome": outcome,
-    }
-    return {row.id: row.subject for row in await asked.db.execute(_OF_DAYS, given)}
-
-
-async def _settle(asked: RemedyAsked, ids: Sequence[int]) -> bool:
-    await settling.settle(asked.db, asked.actor, among(Punch.id, ids))
-    return True
-
-
-async def _keep(asked: RemedyAsked, ids: Sequence[int]) -> bool:
-    await settling.keep_record(asked.db, asked.actor, among(Punch.id, ids))
-    return True
-
-
-async def _retry(asked: RemedyAsked, ids: Sequence[int]) -> bool:
-    await decisions.retry(asked.db, asked.actor, among(Punch.id, ids))
-    return False
-
-
-async def _use(asked: RemedyAsked, ids: Sequence[int]) -> bool:
-    """Raises Conflict with the reason where a shift can't be used; of many those are left."""
-    if len(asked.subject_ids) == 1:
-        await decisions.use_punches(asked.db, asked.actor, ids[0])
-        return True
-    using = await using_many.use(asked.db, asked.actor, among(Punch.id, ids), most=100)
-    return using.finished_at is not None
-
-
-# True when the act is over: what it left then still waits.
-# A punch that is judged again may wait on, and an act of many may be a job.
-_ON_PUNCHES = {"settle": _settle, "keep": _keep, "retry": _retry, "use": _use}
-_LABELS = {"settle": "Mark as settled", "keep": "Keep the record", "retry": "Retry", "use": "Use the punches"}
-
-
-def of_days(outcome: str, *acts: str) -> Remedy:
-    """The first act stands on the button; with several, the person chooses."""
-    choices = tuple((one, _LABELS[one]) for one in acts) if len(acts) > 1 else ()
-    return Remedy(_LABELS[acts[0]], DECIDES, _of_days(outcome, acts), choices=choices, many=True)

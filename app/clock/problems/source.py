@@ -9,6 +9,7 @@ from app.clock.problems import (
     code_detectors,
     connection_detectors,
     day_detectors,
+    day_remedies,
     mirror_detectors,
     remedies,
     terminal_detectors,
@@ -50,6 +51,11 @@ def _disappearance(resource: str, _: Facts) -> str:
 
 def _directionless(serial: str, _: Facts) -> str:
     given = {"outcome": Outcome.NO_DIRECTION.value, "settled": "no", **({"terminal": serial} if serial else {})}
+    return f"/clock_transactions?{urlencode(given)}"
+
+
+def _single(serial: str, _: Facts) -> str:
+    given = {"outcome": Outcome.ONLY_ONE_PUNCH.value, "settled": "no", "terminal": serial}
     return f"/clock_transactions?{urlencode(given)}"
 
 
@@ -145,6 +151,10 @@ _TERMINALS = (
         _directionless, terminal_detectors.no_direction, remedies.DIRECT,
     ),
     ProblemKind(
+        "one_key", "One key only", WARNING, PUNCHES, "Read the terminal as undirected.",
+        _single, terminal_detectors.one_key, remedies.UNDIRECT, can_be_dismissed=True,
+    ),
+    ProblemKind(
         "access_terminal_used", "Door reader used", INFO, TERMINAL, "Say whether it is a door or a clock.",
         _terminal, terminal_detectors.access_terminal_used, remedies.SET_KIND,
     ),
@@ -161,14 +171,14 @@ _CODES = (
     ),
 )  # fmt: skip
 _DAYS = (
-    _of_day("only_one_punch", "Only one punch", remedies.of_days("only_one_punch", "settle")),
-    _of_day("overlaps", "Overlaps a record", remedies.of_days("overlaps", "settle")),
-    _of_day("arrived_late", "Arrived after import", remedies.of_days("arrived_late", "keep", "use"), severity=INFO),
-    _of_day("over_24h", "Shift over 24 hours", remedies.of_days("over_24h", "settle")),
-    _of_day("future_timestamp", "Punch in the future", remedies.of_days("future_timestamp", "settle")),
-    _of_day("employee_inactive", "Employee inactive", remedies.of_days("employee_inactive", "settle")),
-    _of_day("attendance_deleted", "Record deleted", remedies.of_days("attendance_deleted", "settle", "retry")),
-    _of_day(AWAITING, "Awaiting too long", remedies.of_days("awaiting", "retry"), "awaiting"),
+    _of_day("only_one_punch", "Only one punch", day_remedies.of_days("only_one_punch", "settle")),
+    _of_day("overlaps", "Overlaps a record", day_remedies.of_days("overlaps", "settle")),
+    _of_day("arrived_late", "Arrived after import", day_remedies.of_days("arrived_late", "keep", "use"), severity=INFO),
+    _of_day("over_24h", "Shift over 24 hours", day_remedies.of_days("over_24h", "settle")),
+    _of_day("future_timestamp", "Punch in the future", day_remedies.of_days("future_timestamp", "settle")),
+    _of_day("employee_inactive", "Employee inactive", day_remedies.of_days("employee_inactive", "settle")),
+    _of_day("attendance_deleted", "Record deleted", day_remedies.of_days("attendance_deleted", "settle", "retry")),
+    _of_day(AWAITING, "Awaiting too long", day_remedies.of_days("awaiting", "retry"), "awaiting"),
 )
 SOURCE = ProblemSource(
     kinds=(*_RUNS, *_MIRROR, *_TERMINALS, *_CODES, *_DAYS),

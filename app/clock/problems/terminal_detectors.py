@@ -4,8 +4,10 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from app.clock.codes import punch_label
 from app.clock.days import CHECK_DAYS
 from app.clock.figures.thresholds import FEWEST, is_offline, is_skewed, skew_words, zone_hint
+from app.clock.mirror.one_key import PAIRS, only_key, use_of
 from app.clock.problems.silence import is_silent, is_silent_terminal
 from app.counting import count
 from app.dates import local_time
@@ -71,6 +73,18 @@ def no_direction(fact: Fact, _: datetime) -> Finding:
         advice = "Its other punches do. Mark these as settled, or set a direction for all punches of the terminal."
         return fact.found(f"Some punches of terminal {_name(fact)} say neither in nor out", advice)
     return fact.found(f"No punch of terminal {_name(fact)} counts: they say neither in nor out", "Set its direction.")
+
+
+def one_key(fact: Fact, _: datetime) -> Finding | None:
+    code = only_key(use_of(fact.facts["uses"]))
+    if code is None:
+        return None
+    lasting = {name: value for name, value in fact.facts.items() if name != "uses"}
+    single = count(fact.held_punches, "of its punches has", "of its punches have")
+    return replace(fact, facts=lasting).found(
+        f"Terminal {_name(fact)} sends one key only",
+        f"It sends “{punch_label(code)}” for coming and going, so {single} no partner. {PAIRS}",
+    )
 
 
 def access_terminal_used(fact: Fact, _: datetime) -> Finding:

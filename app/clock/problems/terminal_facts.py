@@ -1,6 +1,7 @@
 """Facts about terminals. What they mean: terminal_detectors.py."""
 
 from app.clock.figures.terminal_backlog import MIRRORED_SQL
+from app.clock.mirror.key_uses import COUNTED, DIRECTION, KIND, USE
 from app.clock.problems.fact_selects import NEWEST_PUNCH, SINCE, TERMINAL_NAMES, setting, sql_facts
 
 KINDS = (
@@ -9,6 +10,7 @@ KINDS = (
     "terminal_skew",
     "terminal_backlog",
     "no_direction",
+    "one_key",
     "access_terminal_used",
 )
 _SUBJECT = "'terminal', sn, 0, 0"
@@ -22,7 +24,7 @@ TERMINALS = sql_facts(
     WITH newest AS MATERIALIZED ({NEWEST_PUNCH}), d AS (
         SELECT d.sn, called.name, d.state, d.last_activity_at, d.last_punch_at_utc,
             d.remote_attendance, d.kind_mark, d.terminal_tz, d.clock_skew_seconds, d.transaction_count, c.timezone,
-            coalesce(d.kind_mark, CASE WHEN d.remote_attendance IS FALSE THEN 'access' ELSE 'attendance' END) AS kind,
+            {KIND} AS kind, {DIRECTION} AS direction,
             coalesce((SELECT (value #>> '{{}}')::date FROM clock_settings WHERE name = 'history_start'),
                 c.created_at::date - 90) AS history_start
         FROM clock_devices d JOIN ({TERMINAL_NAMES}) AS called ON called.sn = d.sn CROSS JOIN clock_connections c WHERE d.absent_since IS NULL
@@ -53,6 +55,10 @@ TERMINALS = sql_facts(
         jsonb_build_object('name', coalesce(d.name, u.sn), 'terminal', u.sn, 'listed', d.sn IS NOT NULL, 'counts', EXISTS (
             SELECT FROM clock_analytics_daily WHERE dimension = 'terminal' AND key = u.sn AND local_date >= {SINCE} AND imported > 0))
     FROM undirected u LEFT JOIN d ON d.sn = u.sn
+    UNION ALL
+    SELECT 'one_key', 'terminal', d.sn, single, 0, NULL, 0, {_NAMED} || jsonb_build_object('uses', {USE})
+    FROM d {COUNTED}
+    WHERE kind = 'attendance' AND direction = 'by_code' AND punches > 2 * recorded AND single > 0
     UNION ALL
     SELECT 'access_terminal_used', 'terminal', sn, used.punches, 0, NULL, 0, {_NAMED}
     FROM d CROSS JOIN LATERAL (SELECT sum(total - imported) AS punches FROM clock_analytics_daily

@@ -6,7 +6,7 @@ agrees to: with other numbers it is another fix. Which place each rule leads to 
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -18,33 +18,40 @@ from app.accounts.audit import Actor
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import queries as binding_queries
 from app.clock.bindings import rows as binding_rows
-from app.clock.codes import BindingState
+from app.clock.codes import BindingState, punch_label
 from app.clock.importing import facts
 from app.clock.importing.facts import Surroundings
 from app.clock.mirror import devices
+from app.clock.mirror.key_uses import one_key
+from app.clock.mirror.one_key import PAIRS
 from app.clock.models import Binding, Device
 from app.clock.pairing.inputs import PairingEmployee, Unbound
 from app.clock.pairing.shifts import Shift
 from app.clock.pairing.verdicts import Reason, Rule
+from app.clock.review.missing_end import missing_end
 from app.counting import count
 from app.dates import day_words, local_exact
 from app.errors import Conflict
 
+UNDIRECTED = "Read this terminal as undirected"
 CHANGED = "What this would do has changed meanwhile. Look at the punch again."
 BINDS, SETS_TERMINALS = "clock.employees.edit", "clock.devices.edit"
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """`permission` is what a person needs for it. `act` is "accept" or "terminal" for what is done at once, empty for a
-    fix that leads to `url`: a drawer, or else a page. `host_employee_id` is the employee whom "accept" names."""
+    """`permission` is what a person needs for it. `act` is "accept" or "terminal" for what changes something, empty for
+    a fix that only leads to `url`. An act with a `url` asks there first. `opens`: what the url is, a drawer, a dialog
+    or a page. `host_employee_id` is the employee whom "accept" names. `cause` says in a sentence what is wrong with
+    more than this punch."""
 
     label: str
     permission: str
     url: str = ""
     act: str = ""
-    is_drawer: bool = True
+    opens: str = "drawer"
     host_employee_id: int | None = field(default=None, compare=False)
+    cause: str = field(default="", compare=False)
 
     def leads_to(self, address: str) -> bool:
         """True when it leads to the page of that address, or to one row of it:
@@ -52,10 +59,14 @@ class Fix:
         return f"{urlsplit(self.url).path}/".startswith(f"{urlsplit(address).path}/")
 
 
-async def fix(db: AsyncSession, seen: Surroundings, because: Reason | None) -> Fix | None:
-    """None when time alone changes the outcome, when an act of *Why?* itself does, or when nothing has to change."""
+async def fixes(db: AsyncSession, seen: Surroundings, because: Reason | None) -> list[Fix]:
+    """The one that leads comes first: it mends what is wrong with many punches, and the next one only this punch. None
+    when time alone changes the outcome, when an act of *Why?* itself does, or when nothing has to change."""
     found = _FIXES.get(because.rule) if because is not None else None
-    return await found(db, seen, because) if found is not None and because is not None else None
+    if found is None or because is None:
+        return []
+    both = await _of_one_key(db, seen, because), await found(db, seen, because)
+    return [one for one in both if one is not None]
 
 
 async def accept(
@@ -85,8 +96,9 @@ async def _agreed(
 ) -> tuple[Surroundings, Rule]:
     seen = await facts.around(db, punch_id, datetime.now(UTC))
     verdict = facts.verdict_on(punch_id, seen.judged())
-    found = await fix(db, seen, verdict.because if verdict is not None else None)
-    if verdict is None or found is None or (found.act, found.label) != (act, agreed):
+    offered = await fixes(db, seen, verdict.because if verdict is not None else None)
+    found = next((one for one in offered if (one.act, one.label) == (act, agreed)), None)
+    if verdict is None or found is None:
         raise Conflict(CHANGED)
     if host_employee_id not in (None, found.host_employee_id):
         raise Conflict(CHANGED)
@@ -95,6 +107,7 @@ async def _agreed(
 
 _TERMINAL_VERBS: dict[Rule, tuple[Callable[[AsyncSession, Actor, str, str | None], Awaitable[Any]], str]] = {
     Rule.NO_DIRECTION: (devices.set_direction, "undirected"),
+    Rule.ONLY_ONE_PUNCH: (devices.set_direction, "undirected"),
     Rule.ACCESS_TERMINAL: (devices.set_kind, "attendance"),
     Rule.ACCESS_PUNCH: (devices.set_kind, "attendance"),
 }
@@ -121,7 +134,23 @@ async def _binding(db: AsyncSession, code: str) -> Row[Any] | None:
 
 
 async def _of_direction(db: AsyncSession, seen: Surroundings, _: Reason) -> Fix | None:
-    return await _of_terminal(db, seen, "Read this terminal as undirected", direction="undirected")
+    return await _of_terminal(db, seen, UNDIRECTED, direction="undirected")
+
+
+async def _of_one_key(db: AsyncSession, seen: Surroundings, because: Reason) -> Fix | None:
+    """What helps all punches of a terminal that sends one key only, not just this one."""
+    serial = seen.punch.terminal_sn
+    if because.rule is not Rule.ONLY_ONE_PUNCH or serial is None:
+        return None
+    found = await one_key(db, serial)
+    undirected = await _of_terminal(db, seen, UNDIRECTED, direction="undirected") if found else None
+    if found is None or undirected is None:
+        return None
+    single = count(found.single, "of its punches has", "of its punches have")
+    cause = (
+        f"Terminal {found.name} sends “{punch_label(found.code)}” for coming and going: {single} no partner. {PAIRS}"
+    )
+    return replace(undirected, url=f"/clock_transactions/{seen.punch_id}/terminal", opens="dialog", cause=cause)
 
 
 async def _of_door(db: AsyncSession, seen: Surroundings, _: Reason) -> Fix | None:
@@ -144,7 +173,7 @@ async def _of_person(_: AsyncSession, seen: Surroundings, __: Reason) -> Fix | N
 
 
 async def _of_missing(_: AsyncSession, seen: Surroundings, because: Reason) -> Fix | None:
-    """The form of a record by hand, with what the shift has.
+    """The form of a record by hand, with what the shift has, and the missing end where the day's punches tell it.
 
     Over 24 hours, the clock-out is probably of another day: the form gets the clock-in alone. Once a person added hours
     in the shift, only settling is left.
@@ -170,14 +199,17 @@ def _has_hours_by_hand(seen: Surroundings, shift: Shift) -> bool:
 
 def _filled_in(seen: Surroundings, employee_id: int, shift: Shift) -> str:
     """Times as the form takes them: local to the workspace, without an offset."""
+    records = [one for one in seen.records if one.employee_id == employee_id and not one.deleted]
+    zone = seen.case.rules.zone
+    lacks_one = shift.is_orphan or not shift.clock_out
+    other = missing_end(shift, seen.case.punches, records, zone) if lacks_one else None
     known: list[tuple[str, datetime | None]] = [
-        ("clock_in", None if shift.is_orphan else shift.first.at),
-        ("clock_out", shift.first.at if shift.is_orphan else None),
+        ("clock_in", other if shift.is_orphan else shift.first.at),
+        ("clock_out", shift.first.at if shift.is_orphan else other),
     ]
     breaks = () if shift.clock_out and not shift.is_orphan else shift.written_breaks()
     for at, (out, back) in enumerate(breaks, 1):
         known += [(f"break_{at}_out", out), (f"break_{at}_back", back)]
-    zone = seen.case.rules.zone
     times = {name: at.astimezone(zone).replace(tzinfo=None).isoformat() for name, at in known if at is not None}
     return urlencode({"employee": f"#{employee_id}", "stay": "1", "both": "1", **times})
 
@@ -189,7 +221,7 @@ async def _of_lock(_: AsyncSession, seen: Surroundings, because: Reason) -> Fix 
             f"Unlock {day_words(day, _today(seen))}",
             "host.locks",
             f"/attendance/locks?from={day}&to={day}",
-            is_drawer=False,
+            opens="page",
         )
         if day
         else None

@@ -34,6 +34,12 @@ UNSETTLEABLE = Punch.settled_by.is_not(None)
 LONGEST_NOTE = 1000
 
 
+def shows(outcome: str) -> ColumnElement[bool]:
+    """True for punches with this outcome, "" for those that are not judged yet: what a page showed when a person
+    decided."""
+    return func.coalesce(Punch.import_outcome, "") == outcome
+
+
 async def keep_record(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> Resolved:
     """Settles punches that arrived late, or that are gone from the server: their records stay as they are."""
     return await _mark(db, actor, "clock.keep_record", and_(which, KEEPABLE), _mark_of(actor, None))

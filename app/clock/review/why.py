@@ -46,9 +46,10 @@ class PossibleAct:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """`waits` says why the import judges nothing now. `pending` says what the next import makes of the punch where that
-    differs from what is shown; `is_marked` says that this import comes by itself. `also` are the obstacles that the
-    first one hides. Acts are None where they make no sense, or change nothing."""
+    """`fixes`: the first one leads. `cause` says what is wrong with more than this punch. `waits` says why the import
+    judges nothing now. `pending` says what the next import makes of the punch where that differs from what is shown;
+    `is_marked` says that this import comes by itself. `also` are the obstacles that the first one hides. Acts are None
+    where they make no sense, or change nothing."""
 
     punch: Row[Any]
     label: str
@@ -58,7 +59,8 @@ class Why:
     change: str
     waits: str | None
     history: Sequence[str]
-    fix: Fix | None
+    cause: str
+    fixes: Sequence[Fix]
     also: Sequence[str]
     links: Sequence[ReviewLink]
     line: dict[str, Any]
@@ -72,6 +74,10 @@ class Why:
     unsettle: PossibleAct | None
     shows_photos: bool
     shows_temperature: bool
+
+    @property
+    def fix(self) -> Fix | None:
+        return next(iter(self.fixes), None)
 
     @property
     def leads(self) -> str:
@@ -99,6 +105,7 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
     waits = await changes.what_holds_back(db)
     behind = _behind(seen, judgement, because)
     outcome = Outcome(row.import_outcome) if row.import_outcome else None
+    offered = await fixes.fixes(db, seen, because) if row.settled_at_utc is None else []
     return Why(
         punch=row,
         label=outcome_label(outcome),
@@ -108,7 +115,8 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
         change=change,
         waits=waits,
         history=await punch_history.told(db, punch_id, PageZone.at(seen.case.rules.zone, now)),
-        fix=await fixes.fix(db, seen, because) if row.settled_at_utc is None else None,
+        cause=next((one.cause for one in offered if one.cause), ""),
+        fixes=offered,
         also=_hidden(seen, because, judgement, row.alias or ""),
         links=review_links.links(seen, because),
         line=await _named(db, timeline.draw(seen.punch, _shown(seen, because), judgement, behind)),

@@ -151,25 +151,49 @@ async def test_accept_binds_only_whom_the_problem_named(parts: Parts, alice: Bro
     desk = Desk(parts)
     async with parts.database.transaction() as db:
         await connect(db, last_success_at=NOW, updated_at=NOW, created_at=NOW)
-        await employ(db, "Benn Okri", "200")
+        benn = await employ(db, "Benn Okri", "200")
         await mirror_person(db, "7", full_name="Okri, Ben", seen=1)
         await bindings.match_all(db)
         await stay(db, "7", "not_bound", NOW - timedelta(days=7))
     await desk.look()
     url = f"/problems/{(await desk.the('suggested')).id}"
     pages = [(await alice.get(one)).text for one in ("/problems", url)]
-    assert all('name="about" value="Benn Okri"' in page for page in pages)
+    assert all(f'name="about" value="{benn}"' in page for page in pages)
     async with parts.database.transaction() as db:
-        await employ(db, "Ben Okri", "300")
+        ben = await employ(db, "Ben Okri", "300")
         await bindings.match_all(db)
     if looked:
         await desk.look()
-    refused = await alice.submit(f"{url}/remedy", {"about": "Benn Okri"})
+    refused = await alice.submit(f"{url}/remedy", {"about": str(benn)})
     assert refused.status_code == 409
     assert "changed meanwhile" in refused.text
     async with parts.database.transaction() as db:
         assert await db.scalar(select(Binding.state)) == "suggested"
     await desk.look()
-    assert (await alice.submit(f"{url}/remedy", {"about": "Ben Okri"})).status_code == 303
+    assert (await alice.submit(f"{url}/remedy", {"about": str(ben)})).status_code == 303
     async with parts.database.transaction() as db:
         assert await db.scalar(select(Binding.state)) == "bound"
+
+
+async def test_accept_tells_two_employees_of_one_name_apart(parts: Parts) -> None:
+    desk = Desk(parts)
+    async with parts.database.transaction() as db:
+        await connect(db, last_success_at=NOW, updated_at=NOW, created_at=NOW)
+        first, other = await employ(db, "Ben Okri", "200"), await employ(db, "Ben Okri", "300")
+        await mirror_person(db, "7", full_name="Okri, Ben", state="suggested", seen=1)
+        await db.execute(update(Binding).values(candidates=[candidate(first)]))
+        await stay(db, "7", "not_bound", NOW - timedelta(days=7))
+    await desk.look()
+    assert (await desk.the("suggested")).facts["suggested"] == first
+    async with parts.database.transaction() as db:
+        await db.execute(update(Binding).values(candidates=[candidate(other)]))
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        await desk.help("suggested")
+    await desk.look()
+    await desk.help("suggested")
+    async with parts.database.transaction() as db:
+        assert await db.scalar(select(Binding.host_employee_id)) == other
+
+
+def candidate(employee_id: int) -> dict[str, object]:
+    return {"host_employee_id": employee_id, "name": "Ben Okri", "score": 90}

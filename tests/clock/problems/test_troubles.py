@@ -1,24 +1,32 @@
 """Troubles of a server and its people, through the simulator:
 each shows once, says what to do, the remedy works, and it closes."""
 
+import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from app.accounts.audit import COMMAND_LINE
 from app.clock.bindings import actions as bindings
 from app.clock.models import ClockEmployee, Connection, Device, Punch
 from app.errors import Conflict
 from app.parts import Parts
+from app.problems.kinds import RemedyAsked
 from app.secrets import Secret
 from app.simulator import PASSWORD
+from tests.clock.clock_worker import until
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal
 from tests.clock.problems.days import stay
 from tests.clock.problems.desk import Desk
 from tests.clock.syncing import site
+from tests.conftest import Browser
 
 NOW = datetime.now(UTC).replace(microsecond=0)
+WAITS_FOR_A_ROW = text(
+    "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+)
 
 
 async def test_a_terminal_is_unplugged_and_rows_cannot_be_read(parts: Parts) -> None:
@@ -125,6 +133,62 @@ async def test_days_of_people_wait_for_a_decision(parts: Parts) -> None:
         await db.execute(update(Device).values(state="online"))
     await desk.look()
     assert set(await desk.open()) == {"awaiting_too_long", "no_direction"}
+
+
+async def test_a_punch_that_changed_meanwhile_is_left_and_told(parts: Parts) -> None:
+    """An import gives it another outcome while the remedy settles the punches of the day."""
+    desk = Desk(parts)
+    async with parts.database.transaction() as db:
+        await connect(db, last_success_at=NOW)
+        bram = await employ(db, "Evermint Bram")
+        for code in ("100", "200"):
+            await mirror_person(db, code, bram)
+            await stay(db, code, "only_one_punch", NOW - timedelta(days=2))
+    await desk.look()
+    problem, remedy = await desk.the("only_one_punch"), desk.remedy_of("only_one_punch")
+
+    async def press() -> list[str]:
+        async with parts.database.transaction() as db:
+            asked = RemedyAsked(parts, db, COMMAND_LINE, [problem.subject_id], [problem.facts])
+            await remedy.do(asked)
+            return asked.notes
+
+    async with parts.database.transaction() as db:
+        await db.execute(update(Punch).where(Punch.emp_code == "200").values(import_outcome="overlaps"))
+        pressed = asyncio.create_task(press())
+        await until(lambda: db.scalar(WAITS_FOR_A_ROW))
+    assert await pressed == ["1 punch has changed meanwhile. Nothing was done about it."]
+    async with parts.database.transaction() as db:
+        settled = select(Punch.emp_code).where(Punch.settled_at_utc.is_not(None))
+        assert list(await db.scalars(settled)) == ["100"]
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+async def test_a_problem_that_holds_more_than_the_page_showed_is_asked_about_again(
+    parts: Parts, alice: Browser, bulk: bool
+) -> None:
+    desk = Desk(parts)
+    async with parts.database.transaction() as db:
+        await connect(db, last_success_at=NOW)
+        bram = await employ(db, "Evermint Bram")
+        await mirror_person(db, "100", bram)
+        await stay(db, "100", "only_one_punch", NOW - timedelta(days=2))
+    await desk.look()
+    number = (await desk.the("only_one_punch")).id
+    ticked = {"action": "remedy", "id": str(number)}
+    asked = (await alice.submit("/problems/bulk", ticked)).text if bulk else (await alice.get("/problems")).text
+    shown = dict(re.findall(r'name="(about|held|number)" value="([^"]*)"', asked))
+    async with parts.database.transaction() as db:
+        await stay(db, "100", "only_one_punch", NOW - timedelta(days=2, hours=1))
+    await desk.look()
+    if bulk:
+        again = await alice.submit("/problems/bulk", {**ticked, **shown, "confirmed": "1"})
+        assert 'name="held"' in again.text
+    else:
+        again = await alice.submit(f"/problems/{number}/remedy", shown)
+        assert (again.status_code, "changed meanwhile" in again.text) == (409, True)
+    async with parts.database.transaction() as db:
+        assert await db.scalar(select(Punch.id).where(Punch.settled_at_utc.is_not(None))) is None
 
 
 async def test_most_people_of_a_department_are_one_problem(parts: Parts) -> None:

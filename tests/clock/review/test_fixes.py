@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from sqlalchemy import select, text, update
@@ -159,6 +160,32 @@ async def test_a_missing_punch_is_added_by_hand_with_the_hours_that_are_known(da
     assert last.url == f"{start}&clock_out={when('Fri 08:00').date()}T17%3A00%3A00"
 
 
+@pytest.mark.parametrize(
+    ("taps", "at", "told"),
+    [
+        ("I 08:00, I 17:03:21", "Mon 08:00", {"clock_in": "08:00:00", "clock_out": "17:03:21"}),
+        ("I 08:00, I 17:03:21", "Mon 17:03:21", {"clock_in": "17:03:21"}),
+        ("I 08:00, I 12:00, I 17:00", "Mon 08:00", {"clock_in": "08:00:00", "clock_out": "17:00:00"}),
+        ("I 08:00, x 17:00", "Mon 08:00", {"clock_in": "08:00:00", "clock_out": "17:00:00"}),
+        ("O 08:00:05, O 17:00", "Mon 17:00", {"clock_in": "08:00:05", "clock_out": "17:00:00"}),
+        # What has a record is no end, and what comes behind a record belongs to another shift.
+        ("I 08:00, I 13:00, O 17:00, I 20:00", "Mon 08:00", {"clock_in": "08:00:00"}),
+        ("O 06:00, I 08:00, O 12:00, O 17:00", "Mon 17:00", {"clock_out": "17:00:00"}),
+        # Another day, overtime and a break say nothing about this end.
+        ("I 08:00, I Tue 00:30", "Mon 08:00", {"clock_in": "08:00:00"}),
+        ("I 08:00, oi 17:00", "Mon 08:00", {"clock_in": "08:00:00"}),
+        ("bo 12:00, O 17:00", "Mon 17:00", {"clock_out": "17:00:00"}),
+    ],
+)
+async def test_the_missing_end_is_filled_in_where_the_days_punches_tell_it(
+    database: Database, taps: str, at: str, told: dict[str, str]
+) -> None:
+    await ada_works(database, taps)
+    found = (await why_of(database, at)).fixes[-1]
+    times = {name: moment for name, moment in parse_qsl(urlsplit(found.url).query) if name.startswith("clock_")}
+    assert times == {name: f"{when('08:00').date()}T{time}" for name, time in told.items()}
+
+
 async def test_over_24_hours_leads_to_the_first_hours_and_then_to_settling(database: Database) -> None:
     """The clock-out is of another day, and a record by hand changes nothing about the outcome."""
     ada = await ada_works(database, "I 08:00, bo 12:00, bi 13:00, O Tue 17:00")
@@ -190,7 +217,7 @@ async def test_the_other_places_that_change_an_outcome(database: Database) -> No
     decided, locked = (await why_of(database, "Mon 12:00")).fix, (await why_of(database, "Thu 08:00")).fix
     assert decided == Fix("Open the record of Mon 2 Mar 2026, 08:00", "host.attendance", f"/attendance/{number}")
     assert locked is not None
-    assert (locked.label, locked.is_drawer) == ("Unlock Thu 5 Mar 2026", False)
+    assert (locked.label, locked.opens) == ("Unlock Thu 5 Mar 2026", "page")
     async with database.transaction() as db:
         await people.deactivate(db, SYSTEM, [ada])
         await punch(db, "100", "I Sat 08:00")

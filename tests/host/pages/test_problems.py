@@ -444,9 +444,9 @@ class TestOne:
 
 class TestBulk:
     async def agreed(self, browser: Browser, query: str, **form: str) -> Any:
-        """Asks, then agrees to the number that was asked about."""
+        """Asks, then agrees to the numbers that were asked about."""
         asked = await browser.submit(f"/problems/bulk{query}", form)
-        fields = dict(re.findall(r'<input type="hidden" name="(number|last)" value="([^"]*)"', asked.text))
+        fields = dict(re.findall(r'<input type="hidden" name="(number|last|held)" value="([^"]*)"', asked.text))
         return await browser.submit(
             f"/problems/bulk{query}", {**form, **fields, "confirmed": "1"}, follow_redirects=True
         )

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from sqlalchemy import func, select
+
+from app.db.among import among
 from app.errors import Conflict, Invalid
 from app.host.pages.problems.problem_list import base, only_kind, spec_of
 from app.host.pages.problems.snoozes import until
@@ -63,6 +66,13 @@ async def kind_meant(ctx: Context) -> str:
     if len(found) > 1:
         raise Conflict(ONE_KIND)
     return "".join(found)
+
+
+async def held_by(ctx: Context, problem_ids: Sequence[int]) -> str:
+    """What these problems hold, as a page shows it: when it changes, the question is asked again."""
+    sums = select(func.sum(Problem.held_punches), func.sum(Problem.evidence)).where(among(Problem.id, problem_ids))
+    punches, evidence = (await ctx.db.execute(sums)).one()
+    return f"{punches or 0}/{evidence or 0}"
 
 
 def remedy_for(kind: str) -> Remedy | None:

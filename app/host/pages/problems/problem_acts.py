@@ -14,7 +14,7 @@ from sqlalchemy import Select
 from app.counting import count
 from app.errors import Conflict, Invalid
 from app.host.pages.problems import remedies
-from app.host.pages.problems.given import asked_by, choice_of, given, kind_meant, remedy_for, snooze_until
+from app.host.pages.problems.given import asked_by, choice_of, given, held_by, kind_meant, remedy_for, snooze_until
 from app.host.pages.problems.page import OPEN, shown
 from app.host.pages.problems.problem_list import URL, able, base, only_kind, spec_of
 from app.host.pages.problems.seen import ACT, SEE, kinds_seen, people_offered
@@ -27,14 +27,13 @@ from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import Query
 from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
-from app.web.pages import done, leaving_dialog, page
+from app.web.pages import DIALOG, done, leaving_dialog, page
 
 MAY, SEES = Requires(ACT), Requires(SEE)
 WHAT = ("problem", "problems")
 # What an act was told besides: whom, until when, why.
 Given = Mapping[str, Any]
 Verb = Callable[[Context, Sequence[int], Given], Awaitable[int]]
-DIALOG = "dialog"
 REOPENS = "What is new about it opens it again."
 
 
@@ -65,7 +64,7 @@ async def _dismiss(ctx: Context, ids: Sequence[int], given: Given) -> int:
 
 
 async def _remedy(ctx: Context, ids: Sequence[int], given: Given) -> int:
-    return await remedies.run(ctx, ids, given["choice"])
+    return (await remedies.run(ctx, ids, given["choice"])).problems
 
 
 def _within(label: str) -> str:
@@ -156,10 +155,14 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return await _question(ctx, action, count(len(ids), *WHAT), kind)
 
     async def act() -> str:
-        return _told(chosen, await chosen.verb(ctx, ids, told), len(ids))
+        if action != "remedy":
+            return _told(chosen, await chosen.verb(ctx, ids, told), len(ids))
+        helped = await remedies.run(ctx, ids, told["choice"])
+        return " ".join([_told(chosen, helped.problems, len(ids)), *helped.notes])
 
     none = Conflict(_none_of_them(action))
-    return await act_on_many(ctx, len(ids), url=URL, none=none, ask=ask, do=act)
+    also = [("held", await held_by(ctx, ids))] if action == "remedy" else []
+    return await act_on_many(ctx, len(ids), url=URL, none=none, ask=ask, do=act, also=also)
 
 
 @post(f"{URL}/{{problem_id:int}}/assign", guards=[MAY], status_code=200)
@@ -218,6 +221,7 @@ async def ask_for_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int
         "label": remedy.label_for(row.facts),
         "choices": [{"value": value, "label": label} for value, label in remedy.choices_for(row.facts)],
         "url": f"{here}/remedy",
+        "about": remedy.about(row) if remedy.about else "",
         "cancel_url": here,
         "hx_target": _in_dialog(ctx),
     }
@@ -233,10 +237,11 @@ async def apply_remedy(ctx: NamedDependency[Context], problem_id: FromPath[int])
     choice = choice_of(wanted.choices_for(row.facts), str(form.get("choice", "")))
     helped = await remedies.run(ctx, [problem_id], choice, str(form.get("about", "")))
     now = await queries.find(ctx.db, problem_id, kinds_seen(ctx))
-    if not helped and not now.closed_at:
+    if not helped.problems and not now.closed_at:
         return await _back(ctx, problem_id, await remedies.still_so(ctx, now), see=place_of(now))
     rest = "The problem is closed." if now.closed_at else "The problem closes by itself once it is fixed."
-    return await _back(ctx, problem_id, f"{wanted.taken(choice, row.facts)}: done. {rest}")
+    said = " ".join([f"{wanted.taken(choice, row.facts)}: done.", *helped.notes, rest])
+    return await _back(ctx, problem_id, said)
 
 
 async def _question(ctx: Context, action: str, which: str, kind: str) -> dict[str, Any]:

@@ -38,6 +38,7 @@ _COLUMNS: tuple[Any, ...] = (
     Problem.detail,
     Problem.held_punches,
     Problem.held_people,
+    Problem.evidence,
     Problem.facts,
     Problem.since,
     Problem.opened_at,

@@ -44,7 +44,7 @@ def offered(ctx: Context, row: Any) -> OfferedRemedy | None:
         or not remedy.is_ready(row.facts, datetime.now(UTC))
     ):
         return None
-    about = remedy.about(row.facts) if remedy.about else ""
+    about = remedy.about(row) if remedy.about else ""
     asks = bool(remedy.asks or remedy.choices)
     return OfferedRemedy(remedy.label_for(row.facts), f"/problems/{row.id}/remedy", asks, about)
 
@@ -59,21 +59,30 @@ def remedy_of(ctx: Context, kind: ProblemKind) -> Remedy:
     return kind.remedy
 
 
-async def run(ctx: Context, problem_ids: Collection[int], choice: str = "", about: str | None = None) -> int:
-    """Runs the remedies of the open ones among these problems, then looks which of them are over. Returns how many
-    problems changed. Raises what the acts raise, and Conflict where the remedy means something else than `about`."""
+@dataclass(frozen=True, slots=True)
+class Helped:
+    """How many problems changed, and what their remedies tell besides."""
+
+    problems: int
+    notes: Sequence[str]
+
+
+async def run(ctx: Context, problem_ids: Collection[int], choice: str = "", about: str | None = None) -> Helped:
+    """Runs the remedies of the open ones among these problems, then looks which of them are over. Raises what the acts
+    raise, and Conflict where the remedy means something else than `about`."""
     by_kind, done = await _open(ctx, problem_ids), 0
+    notes: list[str] = []
     for name, rows in by_kind.items():
         remedy = remedy_of(ctx, kinds()[name])
-        if about and remedy.about and any(remedy.about(row.facts) != about for row in rows):
+        if about and remedy.about and any(remedy.about(row) != about for row in rows):
             raise Conflict(CHANGED)
         subjects, facts = [row.subject_id for row in rows], [row.facts for row in rows]
-        changed = await remedy.do(RemedyAsked(ctx.parts, ctx.db, ctx.actor, subjects, facts, choice))
+        changed = await remedy.do(RemedyAsked(ctx.parts, ctx.db, ctx.actor, subjects, facts, choice, notes))
         helped = [row.id for row in rows if changed is None or row.subject_id in changed]
         await acts.note_remedy(ctx.db, ctx.actor, helped, remedy.taken(choice, rows[0].facts))
         done += len(helped)
     await looking.look(ctx.db, list(by_kind))
-    return done
+    return Helped(done, notes)
 
 
 async def still_so(ctx: Context, row: Any) -> str:
@@ -87,7 +96,7 @@ async def still_so(ctx: Context, row: Any) -> str:
 async def _open(ctx: Context, problem_ids: Collection[int]) -> dict[str, list[Any]]:
     """The open ones, by kind. Raises Conflict when all are closed."""
     wanted = among(Problem.id, problem_ids), among(Problem.kind, kinds_seen(ctx)), IS_OPEN
-    columns = Problem.id, Problem.kind, Problem.subject_id, Problem.facts
+    columns = Problem.id, Problem.kind, Problem.subject_id, Problem.facts, Problem.held_punches, Problem.evidence
     rows: Sequence[Any] = (await ctx.db.execute(select(*columns).where(*wanted).order_by(Problem.id))).all()
     if not rows:
         raise Conflict(acts.GONE)
