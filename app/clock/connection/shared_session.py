@@ -141,8 +141,10 @@ class SharedSession:
         return self._opened(held.tokens, tokens_place(held.id))
 
     async def save(self, session: ClockSession) -> None:
+        """Ends the count of refusals, and the lock. Those of an account that was saved meanwhile stay."""
         async with self._database.transaction(self._workspace) as db:
-            await db.execute(update(Connection).values(tokens=None, credential_failures=0, locked_until=None))
+            if await self._is_saved(db):
+                await db.execute(update(Connection).values(tokens=None, credential_failures=0, locked_until=None))
             await self._keep(db, session)
 
     async def before_sign_in(self) -> None:
@@ -171,7 +173,7 @@ class SharedSession:
                 await looking.look_soon(db)
 
     async def _is_saved(self, db: AsyncSession) -> bool:
-        """The row stays locked until the refusal is counted."""
+        """True while the connection has this account. Its row stays locked until the transaction ends."""
         saved = await db.scalar(select(Connection).with_for_update())
         if saved is None:
             return False

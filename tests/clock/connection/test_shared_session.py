@@ -186,9 +186,11 @@ def test_the_lock_outlasts_the_calls_and_the_waits_of_others():
 
 
 @pytest.mark.parametrize(
-    "change", [SharedSession.sign_in_rejected, lambda one: one.save(SESSION)], ids=["refused", "in"]
+    ("change", "refusals", "sessions"),
+    [(SharedSession.sign_in_rejected, 1, 0), (lambda one: one.save(SESSION), 0, 1)],
+    ids=["refused", "in"],
 )
-async def test_a_sign_in_that_ends_while_a_password_is_saved_waits_and_neither_fails(parts, change):
+async def test_a_sign_in_that_ends_while_a_password_is_saved_waits_and_neither_fails(parts, change, refusals, sessions):
     """Both lock the connection first, then the session."""
     waits = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
     async with site(parts) as here:
@@ -203,6 +205,20 @@ async def test_a_sign_in_that_ends_while_a_password_is_saved_waits_and_neither_f
             )
             await connection.save(db, here.parts.keys, COMMAND_LINE, form)
         await ending
+        assert (await here.connection()).credential_failures == refusals
+        assert len(await held(parts)) == sessions
+
+
+async def test_a_sign_in_with_an_account_that_was_replaced_meanwhile_does_not_end_the_count_of_the_new_one(parts):
+    async with site(parts) as here:
+        before = await store(parts)
+        await save(here, "main", password=Secret("wrong"))
+        await (await store(parts)).sign_in_rejected()
+        await before.save(SESSION)
+        assert (await here.connection()).credential_failures == 1
+        assert (await before.load()).access == SESSION.access
+        await (await store(parts)).save(SESSION)
+        assert (await here.connection()).credential_failures == 0
 
 
 async def test_a_session_of_before_is_moved_and_costs_no_sign_in(parts):
