@@ -53,9 +53,6 @@ SELECT r.id, r.employee_id, r.kind, r.workday, r.clock_in, r.clock_out, r.breaks
        w.clock_out AS written_out, w.breaks AS written_breaks
 FROM wanted JOIN attendance_records r USING (id) LEFT JOIN clock_imported_records w ON w.record_id = r.id
 """
-_HOLD = (
-    "SELECT count(*) FROM (SELECT FROM clock_transactions WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE) AS held"
-)
 _TEMPORARY = """
 CREATE TEMPORARY TABLE import_verdicts (
     id bigint, outcome text, record_id bigint, role text, covered_by bigint, retry boolean, lifted boolean,
@@ -244,18 +241,9 @@ def _record(row: Any) -> Record:
     if row["written"]:
         written = Written(row["written_in"], row["written_out"], _pairs(row["written_breaks"]))
     return Record(
-        row["id"],
-        row["employee_id"],
-        row["kind"],
-        row["workday"],
-        row["clock_in"],
-        row["clock_out"],
-        _pairs(row["breaks"]),
-        row["status"],
-        row["source"],
-        row["deleted"],
-        written,
-    )
+        row["id"], row["employee_id"], row["kind"], row["workday"], row["clock_in"], row["clock_out"], _pairs(row["breaks"]),
+        row["status"], row["source"], row["deleted"], written,
+    )  # fmt: skip
 
 
 def _pairs(ranges: Iterable[Any]) -> tuple[tuple[datetime, datetime], ...]:
@@ -281,13 +269,6 @@ async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list
 async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday: date) -> None:
     await imported.update_record(db, record_id, hours, workday)
     await driver(db).execute(_REMEMBER, record_id, hours.clock_in, hours.clock_out, _ranges(hours))
-
-
-async def hold_punches(db: AsyncSession, ids: Sequence[int]) -> None:
-    """Locks these punches in one order, so that two imports of unbound punches never deadlock. Punches of employees
-    need no lock of their own: the import holds their attendance."""
-    if ids:
-        await driver(db).execute(_HOLD, ids)
 
 
 async def store_verdicts(db: AsyncSession, rows: Sequence[JudgedPunch]) -> None:
