@@ -192,18 +192,18 @@ async def id_of_code(db: AsyncSession, emp_code: str) -> int:
     return found
 
 
-async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int) -> None:
-    """For acts on one person: raises NotFound, or Conflict saying which state is in the way."""
+async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int) -> Code:
+    """For acts on one person: returns the code. Raises NotFound, or Conflict saying which state is in the way."""
     code = await one(db, clock_employee_id)
     if code.state not in OPEN_TO[act]:
         label = BINDING_STATES[BindingState(code.state)].label.lower()
         raise Conflict(f"The code {code.emp_code} is {label} by now, so “{LABELS[act]}” is no longer possible.")
+    return code
 
 
-async def refuse_unless_about(db: AsyncSession, clock_employee_id: int, host_employee_id: int) -> None:
-    """For acts on the employee whom a page named: raises Conflict where the code is about another one by now. Call
-    app.clock.bindings.rows.hold and `refuse_unless_open` first."""
-    code = await one(db, clock_employee_id)
+async def refuse_unless_about(db: AsyncSession, code: Code, host_employee_id: int) -> None:
+    """For acts on the employee whom a page named: raises Conflict where the code is about another one by now. `code`
+    is that of `refuse_unless_open`, read after app.clock.bindings.rows.hold."""
     now = named_by(code)
     if now == host_employee_id:
         return

@@ -30,7 +30,7 @@ NAMED = 20
 # Why a code stays as it is.
 LEFT: Mapping[str, str] = {
     "known": "an employee has this ID number already, perhaps one who is inactive or deleted",
-    "twins": "several of the chosen codes are the same ID number",
+    "twins": "another code is the same ID number",
     "unfit": "the code can't be an ID number: it is too long, or is not one line of text",
     "suggested": "it has a suggestion: accept or reject it first",
 }
@@ -38,8 +38,8 @@ LEFT: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Adding:
-    """`taken` become employees; the others stay. `known`: an employee has their ID number. `twins`: several codes are
-    one ID number. `unfit`: their code can't be an ID number. `suggested`: an employee is suggested for them."""
+    """`taken` become employees; the others stay. `known`: an employee has their ID number. `twins`: another code is the
+    same ID number. `unfit`: their code can't be an ID number. `suggested`: an employee is suggested for them."""
 
     taken: tuple[Code, ...]
     known: tuple[str, ...] = ()
@@ -98,9 +98,22 @@ def _codes(groups: Iterable[Iterable[Code]]) -> tuple[str, ...]:
 async def foretell(db: AsyncSession, clock_employee_ids: Iterable[int], *, suggested_too: bool = False) -> Adding:
     """What `add` would take and leave."""
     able = await actions.open_to(db, "add", clock_employee_ids)
+    if suggested_too:
+        return await _sorted_out(db, able)
+    suggested = [one for one in await _alike(db, able) if one.state == BindingState.SUGGESTED]
+    return _without_suggested(await _sorted_out(db, [*suggested, *able]), able)
+
+
+async def _alike(db: AsyncSession, codes: Sequence[Code]) -> list[Code]:
+    """Codes without an employee that may be the same ID number as one of these."""
+    found = await binding_rows.alike(db, [one.emp_code for one in codes])
+    return [one for one in found if one.state in actions.OPEN_TO["add"]]
+
+
+async def _sorted_out(db: AsyncSession, codes: Iterable[Code]) -> Adding:
     numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)
-    found = sort_out(able, numbers, ignore_leading_zeros=ignore_leading_zeros)
-    return found if suggested_too else _without_suggested(found, able)
+    each = {one.emp_code: one for one in codes}
+    return sort_out(each.values(), numbers, ignore_leading_zeros=ignore_leading_zeros)
 
 
 def _without_suggested(found: Adding, able: Iterable[Code]) -> Adding:
@@ -123,8 +136,8 @@ async def add(
 ) -> Adding:
     """Makes an employee of each code that no employee has, with what the clock says of the person, and binds it.
 
-    A code with a suggestion stays, because its person is probably an employee already. `suggested_too` takes it: a
-    person looked at the suggestion.
+    A code with a suggestion stays, because its person is probably an employee already; and so does a code that is the
+    same ID number. `suggested_too` takes both: a person looked at the suggestion.
     """
     await _hold(db)
     return await _add(db, actor, await foretell(db, clock_employee_ids, suggested_too=suggested_too))
@@ -139,11 +152,7 @@ async def add_part(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[
     """`add` for one part of many codes. It also leaves a code that is the same ID number as a code in another part."""
     await _hold(db)
     able = await actions.open_to(db, "add", clock_employee_ids)
-    numbers, ignore_leading_zeros = await binding_rows.id_numbers(db)
-    alike = await binding_rows.alike(db, [one.emp_code for one in able])
-    also = [one for one in alike if one.state in actions.OPEN_TO["add"]]
-    codes = {one.emp_code: one for one in [*also, *able]}
-    found = sort_out(codes.values(), numbers, ignore_leading_zeros=ignore_leading_zeros)
+    found = await _sorted_out(db, [*await _alike(db, able), *able])
     return await _add(db, actor, _without_suggested(found, able))
 
 

@@ -14,7 +14,7 @@ from app.host.models import Employee
 from app.long_acts.acts import INLINE_LIMIT
 
 _NOT_FOUND = Binding.state == BindingState.NOT_FOUND.value
-# A person who clears or rejects a link has decided: its code counts no more.
+# A person who clears or rejects a link has decided, so its code is not counted.
 _NEEDS = {
     "suggested": Binding.state == BindingState.SUGGESTED.value,
     "not_found": _NOT_FOUND,
@@ -31,7 +31,7 @@ _COUNTS = select(
     select(func.count()).select_from(Employee).where(Employee.deleted_at.is_(None)).scalar_subquery().label("here"),
     *(func.count().filter(condition).label(name) for name, condition in _NEEDS.items()),
 ).select_from(Binding)
-_SOME_NOT_FOUND = select(Binding.clock_employee_id).where(_NOT_FOUND)
+_ALL_NOT_FOUND = select(Binding.clock_employee_id).where(_NOT_FOUND)
 _TAKEN = select(func.count()).select_from(Binding).join(ClockEmployee).where(_NOT_FOUND, NUMBER_IS_TAKEN)
 LIST = "/clock_employees?state="
 
@@ -93,7 +93,7 @@ async def _not_addable(db: AsyncSession, not_found: int) -> tuple[int, int, int]
         return 0, 0, 0
     if not_found > INLINE_LIMIT:
         return await db.scalar(_TAKEN) or 0, 0, 0
-    found = await adding.foretell(db, await db.scalars(_SOME_NOT_FOUND))
+    found = await adding.foretell(db, await db.scalars(_ALL_NOT_FOUND))
     return len(found.known), len(found.twins), len(found.unfit)
 
 

@@ -144,9 +144,9 @@ async def carry_out(ctx: NamedDependency[Context], employee_id: FromPath[int], a
     refuse_unless_allowed(ctx, act)
     await binding_rows.hold(ctx.db)
     row = await binding_queries.person(ctx.db, employee_id)
-    await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
+    code = await bindings.refuse_unless_open(ctx.db, _act(act), employee_id)
     if act in ABOUT_ONE and (named := picked_id(str((await ctx.form()).get("host", "")))) is not None:
-        await bindings.refuse_unless_about(ctx.db, employee_id, named)
+        await bindings.refuse_unless_about(ctx.db, code, named)
     if not await undo.agreed(ctx, act, [employee_id]):
         return await _ask(ctx, act, row)
     if await undo.wanted(ctx, act) == "take_back":
@@ -180,6 +180,7 @@ async def _ask(ctx: Context, act: str, row: Any) -> Response[Any]:
     """The answer carries whom the question is about."""
     employee_id, who = row.id, f"{row.emp_code} {row.full_name}".strip()
     question = f"Reject {_named(row)[1]} for {who}?" if act == "reject" else f"{bindings.LABELS[act]}: {who}?"
+    adds = await adding.foretell(ctx.db, [employee_id], suggested_too=True) if act == "add" else None
     return await undo.ask(
         ctx,
         act,
@@ -187,7 +188,7 @@ async def _ask(ctx: Context, act: str, row: Any) -> Response[Any]:
         question=question,
         fields=[("host", f"#{_named(row)[0]}")] if act in ABOUT_ONE else [],
         submit=bindings.LABELS[act],
-        consequence=await consequence(ctx, act, [employee_id], suggested_too=True),
+        consequence=await consequence(ctx, act, [employee_id], adds),
         danger=ACTS[act].danger,
         url=f"/clock_employees/{employee_id}/{act}",
         cancel_url=f"/clock_employees/{employee_id}",

@@ -117,12 +117,12 @@ async def _at_length(ctx: Context, act: str) -> Response[Any] | None:
 
 async def _ask(ctx: Context, act: str, ids: Sequence[int], closed: Sequence[str]) -> Response[Any]:
     """`closed`: sentences about ticked codes that the act leaves."""
+    adds = await adding.foretell(ctx.db, ids) if act == "add" else None
     try:
-        says = " ".join([await consequence(ctx, act, ids), *closed])
+        says = " ".join([await consequence(ctx, act, ids, adds), *closed])
     except Conflict as refused:
         raise Conflict(" ".join([str(refused.message), *closed])) from refused
-    acted_on = (await adding.foretell(ctx.db, ids)).codes if act == "add" else ids
-    who = count(len(acted_on), "person", "people")
+    who = count(len(adds.codes if adds else ids), "person", "people")
     return await undo.ask(
         ctx,
         act,
@@ -157,13 +157,13 @@ def told(act: str, acted: list[str] | Accepting | Adding) -> str:
     return " ".join([f"{count(len(codes), *ACTS[act].subject)} {ACTS[act].past}.", *map(str, left)])
 
 
-async def consequence(ctx: Context, act: str, ids: Sequence[int], *, suggested_too: bool = False) -> str:
-    """What the act does in general, and to how many punches here. `suggested_too`: as `adding.add`."""
+async def consequence(ctx: Context, act: str, ids: Sequence[int], adds: Adding | None = None) -> str:
+    """What the act does in general, and to how many punches here. `adds`: what *Add as employee* would do."""
     general = ACTS[act].consequence
     if act == "accept":
         return " ".join([general, *await _accepted(ctx, ids)])
-    if act == "add":
-        return " ".join([general, *await _added(ctx, ids, suggested_too=suggested_too)])
+    if adds is not None:
+        return " ".join([general, *await _added(ctx, adds)])
     if act not in ("reject", "clear", "ignore"):
         return general
     ending = await binding_queries.foretell_ending(ctx.db, ids)
@@ -190,9 +190,8 @@ async def _accepted(ctx: Context, ids: Sequence[int]) -> list[str]:
     )
 
 
-async def _added(ctx: Context, ids: Sequence[int], *, suggested_too: bool) -> list[str]:
+async def _added(ctx: Context, found: Adding) -> list[str]:
     """How many are added, which stay, and how many punches are judged then. Raises Conflict where all of them stay."""
-    found = await adding.foretell(ctx.db, ids, suggested_too=suggested_too)
     if not found.taken:
         bind = ["Bind them to the people who have these numbers."] if found.known else []
         raise Conflict(" ".join([*found.left, *bind]))

@@ -165,17 +165,20 @@ async def test_a_code_that_is_the_same_id_number_as_a_suggested_one_is_left(
     assert (done.codes, done.twins, done.suggested) == ([], ("7",), ("007",))
 
 
-async def test_a_part_of_many_leaves_what_is_the_same_id_number_as_a_suggested_code_of_another_part(
-    database: Database,
+@pytest.mark.parametrize("act", [adding.add, adding.add_part])
+async def test_a_code_that_is_the_same_id_number_as_a_suggested_one_that_was_not_chosen_is_left(
+    database: Database, act: Callable[..., Awaitable[adding.Adding]]
 ) -> None:
+    """It is in another part of many, or outside the filter: the set-up adds codes that were not found."""
     async with database.transaction() as db:
         await connect(db)
         db.add(Setting(name="ignore_leading_zeros", value=True))
         seven = await mirror_person(db, "7", state="not_found")
         await mirror_person(db, "007", state="suggested")
     async with database.transaction() as db:
-        done = await adding.add_part(db, COMMAND_LINE, [seven])
+        done = await act(db, COMMAND_LINE, [seven])
     assert (done.codes, done.twins, done.suggested) == ([], ("7",), ())
+    assert done.left == ["1 code stays as it is (7): another code is the same ID number."]
 
 
 async def test_the_page_says_the_numbers_first(database: Database, floor: dict[str, int], alice: Browser) -> None:
