@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, select, true, union_all
+from sqlalchemy import and_, bindparam, func, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import BindingState
@@ -15,7 +15,7 @@ from app.clock.days import LONGEST_OFFSET
 from app.clock.models import Binding, Punch, PunchCount, StaleDay, SyncRun
 from app.clock.outcomes import OUTCOMES, Outcome, OutcomeGroup
 from app.clock.punches import settled
-from app.clock.punches.day_counts import NOT_JUDGED
+from app.clock.punches.day_counts import STALE_OUTCOMES
 from app.clock.review.settling import GONE_WAITS
 from app.clock.sync.run_rows import OPEN
 
@@ -29,24 +29,7 @@ _KEPT = select(
     (PunchCount.total - PunchCount.gone).label("n"),
     PunchCount.settled.label("settled"),
 ).where(PunchCount.local_date >= bindparam("since"), PunchCount.local_date.not_in(_STALE))
-# A look-up for each stale day: the planner can't know how few there are, and would read all punches since then.
-_THERE = (
-    select(
-        func.coalesce(Punch.import_outcome, NOT_JUDGED).label("outcome"),
-        func.count().label("n"),
-        func.count(Punch.settled_at_utc).label("settled"),
-    )
-    .where(Punch.local_date == StaleDay.local_date, Punch.gone_at_utc.is_(None))
-    .group_by(Punch.import_outcome)
-    .lateral()
-)
-_FRESH = (
-    select(StaleDay.local_date, _THERE.c.outcome, _THERE.c.n, _THERE.c.settled)
-    .select_from(StaleDay)
-    .join(_THERE, true())
-    .where(StaleDay.local_date >= bindparam("since"))
-)
-_BOTH = union_all(_KEPT, _FRESH).subquery()
+_BOTH = union_all(_KEPT, STALE_OUTCOMES.where(StaleDay.local_date >= bindparam("since"))).subquery()
 _BY_DAY = select(_BOTH.c.local_date, _BOTH.c.outcome, func.sum(_BOTH.c.n), func.sum(_BOTH.c.settled)).group_by(
     _BOTH.c.local_date, _BOTH.c.outcome
 )

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import String, and_, func, literal, select, text, true, union_all
+from sqlalchemy import String, and_, func, literal, select, text, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.codes import BindingState
@@ -27,7 +27,7 @@ from app.clock.models import (
     SyncRun,
 )
 from app.clock.outcomes import Outcome
-from app.clock.punches.day_counts import count_by_day
+from app.clock.punches.day_counts import STALE_OUTCOMES, count_by_day
 from app.clock.zones import zone_day
 from app.texts import day, instant
 
@@ -132,16 +132,8 @@ async def outcome_counts(db: AsyncSession, since: date) -> dict[str, int]:
     kept = select(DailyTotal.key.label("outcome"), DailyTotal.total.label("n")).where(
         DailyTotal.dimension == "outcome", DailyTotal.local_date >= since, DailyTotal.local_date.not_in(stale)
     )
-    # A look-up for each stale day: the planner can't know how few there are, and would read all punches since then.
-    there = (
-        select(Punch.import_outcome, func.count().label("n"))
-        .where(Punch.local_date == StaleDay.local_date, Punch.import_outcome.is_not(None), Punch.gone_at_utc.is_(None))
-        .group_by(Punch.import_outcome)
-        .lateral()
-    )
-    fresh = select(there.c.import_outcome, there.c.n).select_from(StaleDay).join(there, true())
-    fresh = fresh.where(StaleDay.local_date >= since)
-    both = union_all(kept, fresh).subquery()
+    fresh = STALE_OUTCOMES.where(StaleDay.local_date >= since).subquery()
+    both = union_all(kept, select(fresh.c.outcome, fresh.c.n)).subquery()
     rows = await db.execute(select(both.c.outcome, func.sum(both.c.n)).group_by(both.c.outcome))
     found = {outcome: int(count) for outcome, count in rows}
     return {outcome.value: found.get(outcome.value, 0) for outcome in Outcome}

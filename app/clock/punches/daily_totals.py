@@ -101,10 +101,15 @@ def _noted(db: AsyncSession) -> StaleDays:
     return noted
 
 
+def only_outcomes(days: StaleDays) -> list[date]:
+    """Those of whose punches only outcomes changed."""
+    return [day for day, outcomes_only in days.items() if outcomes_only]
+
+
 async def _note(db: AsyncSession) -> None:
     noted: StaleDays = db.info.pop(_NOTED)
     if noted:
-        await db.execute(_NOTE, {"days": sorted(noted), "outcomes_only": [day for day, one in noted.items() if one]})
+        await db.execute(_NOTE, {"days": sorted(noted), "outcomes_only": only_outcomes(noted)})
 
 
 async def hold_weeks(db: AsyncSession, days: Sequence[date]) -> None:
@@ -139,7 +144,7 @@ async def roll_up_in(open_transaction: Callable[[], AbstractAsyncContextManager[
             if earliest is None:
                 return done
             taken = await _take(db, earliest)
-            await count_days(db, list(taken), [day for day, outcomes_only in taken.items() if outcomes_only])
+            await count_days(db, list(taken), only_outcomes(taken))
         done += len(taken)
 
 

@@ -53,6 +53,19 @@ _FIGURES: Mapping[int, SQLColumnExpression[int]] = {
     UNKNOWN: DailyTotal.unknown,
 }
 Days = tuple[date | None, date | None]
+_OF_STALE_DAY = (
+    select(_OUTCOME.label("outcome"), func.count().label("n"), func.count(Punch.settled_at_utc).label("settled"))
+    .where(Punch.local_date == StaleDay.local_date, Punch.gone_at_utc.is_(None))
+    .group_by(Punch.import_outcome)
+    .lateral()
+)
+# How many punches of each stale day have which outcome, and how many of them are settled; without those that are gone.
+# A look-up for each day: the planner can't know how few there are, and would read all punches.
+STALE_OUTCOMES = (
+    select(StaleDay.local_date, _OF_STALE_DAY.c.outcome, _OF_STALE_DAY.c.n, _OF_STALE_DAY.c.settled)
+    .select_from(StaleDay)
+    .join(_OF_STALE_DAY, true())
+)
 
 
 def unknown(code: SQLColumnExpression[Any]) -> ColumnElement[bool]:

@@ -72,7 +72,7 @@ async def count_up(db: AsyncSession) -> None:
     """As the rollup does."""
     rows = await db.execute(text("DELETE FROM clock_stale_days RETURNING local_date, outcomes_only"))
     stale: dict[date, bool] = {day: outcomes_only for day, outcomes_only in rows}  # noqa: C416 - rows are no pairs to the type checker
-    await daily_totals.count_days(db, list(stale), [day for day, outcomes_only in stale.items() if outcomes_only])
+    await daily_totals.count_days(db, list(stale), daily_totals.only_outcomes(stale))
 
 
 async def refuse_totals(db: AsyncSession, done: Sequence[str]) -> None:

@@ -54,7 +54,7 @@ class Counting(Workplace):
         async with self.database.transaction() as db:
             if (first := await db.scalar(select(StaleDay.local_date).order_by(StaleDay.local_date))) is not None:
                 taken = await daily_totals._take(db, first)
-                await daily_totals.count_days(db, list(taken), [day for day, only in taken.items() if only])
+                await daily_totals.count_days(db, list(taken), daily_totals.only_outcomes(taken))
 
     async def is_right(self, line: str) -> None:
         self.done.append(line)
@@ -219,4 +219,8 @@ async def test_judging_in_batches_at_once_does_not_wait_for_the_same_days(databa
     await in_its_own_transaction(database, a_mark_of_outcomes)
     async with database.transaction() as db:
         await db.execute(daily_totals._NOTE, {"days": [DAY], "outcomes_only": [DAY]})
-        await asyncio.wait_for(in_its_own_transaction(database, a_mark_of_outcomes), 5)
+        other = asyncio.create_task(in_its_own_transaction(database, a_mark_of_outcomes))
+        await asyncio.wait([other], timeout=5)
+        assert other.done(), "it waits for the first one"
+    await other
+    assert await marks(database) == {DAY: True}
