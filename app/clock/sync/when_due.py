@@ -38,12 +38,12 @@ async def turn(db: AsyncSession, now: datetime) -> Turn:
     if await _is_due(db, found, settings, runs, now):
         return Turn(is_due=True, again_at=now)
     is_open = runs is not None and runs.is_open
-    return Turn(is_due=False, again_at=now if is_open else _next(found, settings, runs.queued_at if runs else None))
+    return Turn(is_due=False, again_at=now if is_open else _next(found, settings, runs))
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The last run; `is_open`, `is_running`: whether any is."""
+    """The last run; `is_open`, `is_running`: True when any run is."""
 
     status: str
     queued_at: datetime
@@ -56,12 +56,12 @@ async def _runs(db: AsyncSession) -> Runs | None:
     return found and Runs(found.status, found.queued_at, found.is_open, found.is_running)
 
 
-_statuses = {"is_open": run_rows.OPEN, "is_running": ("running",)}
 _LAST = Compiled(
     select(
         SyncRun.status,
         SyncRun.queued_at,
-        *(exists().where(_ANY.status.in_(of)).label(name) for name, of in _statuses.items()),
+        exists().where(_ANY.status.in_(run_rows.OPEN)).label("is_open"),
+        exists().where(_ANY.status == "running").label("is_running"),
     )
     .order_by(SyncRun.id.desc())
     .limit(1),
@@ -96,14 +96,13 @@ async def next_due(db: AsyncSession) -> datetime | None:
     found = await connection.load(db)
     if found is None:
         return None
-    last = select(SyncRun.queued_at).order_by(SyncRun.id.desc()).limit(1)
-    return _next(found, await read_settings(db), await db.scalar(last))
+    return _next(found, await read_settings(db), await _runs(db))
 
 
-def _next(found: Connection, settings: ClockSettings, last: datetime | None) -> datetime | None:
+def _next(found: Connection, settings: ClockSettings, runs: Runs | None) -> datetime | None:
     if not _runs_by_itself(found, settings):
         return None
-    if last is None:
+    if runs is None:
         return found.not_before or found.created_at
-    due = last + timedelta(minutes=settings.sync_interval_minutes)
+    due = runs.queued_at + timedelta(minutes=settings.sync_interval_minutes)
     return max(due, found.not_before) if found.not_before else due
