@@ -34,7 +34,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.accounts import audit
-from app.accounts.models import OPEN_JOB, Job, Tenant
+from app.accounts.models import OPEN_JOB, Job
+from app.accounts.tenants import DEACTIVATED
 from app.db.among import among
 from app.db.direct import Direct, driver
 from app.db.session import before_commit, workspace_of
@@ -51,7 +52,7 @@ LOOK = "problems_sweep"
 # A literal, not a parameter: otherwise PostgreSQL does not use the index on ended jobs.
 IS_OVER: ColumnElement[bool] = literal_column("jobs.status IN ('done', 'failed')", Boolean)
 # Jobs of a deactivated tenant wait until it is active again. The platform is no tenant: its jobs always run.
-MAY_RUN: ColumnElement[bool] = Job.workspace.not_in(select(Tenant.key).where(~Tenant.active))
+MAY_RUN: ColumnElement[bool] = Job.workspace.not_in(DEACTIVATED)
 ENDED_KEPT = timedelta(days=30)
 # For the daily housekeeping.
 OVER = ((Job, and_(IS_OVER, Job.finished_at < func.now() - ENDED_KEPT)),)

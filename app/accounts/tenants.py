@@ -22,6 +22,8 @@ Listener = Callable[[AsyncSession, str], Awaitable[None]]
 # Told of each tenant that is active again, in the same transaction. Rooms above this one register theirs.
 _on_activate: list[Listener] = []
 LONGEST_NAME = 200
+# Their keys.
+DEACTIVATED = select(Tenant.key).where(~Tenant.active)
 # How many workspaces get their roles in one transaction.
 _AT_A_TIME = 100
 CEILINGS = {

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
-from app.accounts.models import Tenant
+from app.accounts.tenants import DEACTIVATED
 from app.config import Settings
 from app.db.session import workspace_of
 from app.mail.models import OutgoingMail
@@ -22,7 +22,7 @@ from app.secrets import KeyRing, Place
 
 JOB = "send_mail"
 ENDED_KEPT, LEFT_WAITING = timedelta(days=30), timedelta(hours=12)
-_MAY_LEAVE = OutgoingMail.workspace.not_in(select(Tenant.key).where(~Tenant.active))
+_MAY_LEAVE = OutgoingMail.workspace.not_in(DEACTIVATED)
 _LEFT = and_(OutgoingMail.status == "waiting", OutgoingMail.expires_at < func.now() - LEFT_WAITING, _MAY_LEAVE)
 # For the daily housekeeping.
 OVER = (

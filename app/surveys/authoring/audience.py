@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, and_, false, func, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.models import Tenant, User
+from app.accounts.tenants import DEACTIVATED
 from app.accounts.user_types import FROM_THE_START, labels_in
 from app.db.session import PLATFORM, workspace_of
 from app.surveys.authoring.definition import Definition
@@ -34,10 +35,8 @@ def addressed(workspace: str, *definitions: Definition) -> ColumnElement[bool]:
     asks those of its `tenants`, or of every workspace when that is blank."""
     audiences = {(one.user_types, one.tenants if workspace == PLATFORM else ()) for one in definitions}
     asked = or_(false(), *(_addressed(types, tenants) for types, tenants in sorted(audiences)))
-    gone = select(Tenant.key).where(~Tenant.active)
-    return and_(
-        User.active, asked, User.workspace.not_in(gone) if workspace == PLATFORM else User.workspace == workspace
-    )
+    here = User.workspace.not_in(DEACTIVATED) if workspace == PLATFORM else User.workspace == workspace
+    return and_(User.active, asked, here)
 
 
 def _addressed(types: Collection[str], tenants: Collection[str]) -> ColumnElement[bool]:
