@@ -9,8 +9,9 @@ from app.surveys import words
 from app.surveys.authoring.definition import Definition
 from app.surveys.pages.acts_allowed import limits
 from app.surveys.pages.editing import repeating
+from app.surveys.pages.editing.repeating import number
 from app.surveys.translations import DEFAULT
-from app.web.fields import Choice, Choices, LocalTime, Number, Text
+from app.web.fields import Choice, Choices, LocalTime, Text
 from app.web.forms import Form
 
 PACING: Final = ("snooze_hours", "cooldown_days", "max_prompts")
@@ -56,30 +57,11 @@ LANGUAGE = Text(
     longest=LONGEST_TAG,
     help="The language of these texts, as a tag: en, de, pt-BR. Other languages are translated on a page of their own.",
 )
-SNOOZE = Number(
-    "snooze_hours",
-    "Snooze",
-    least=words.SNOOZE_HOURS[0],
-    most=words.SNOOZE_HOURS[1],
-    unit="hours",
-    help="How long “Ask me later” lasts.",
+SNOOZE = number("snooze_hours", "Snooze", words.SNOOZE_HOURS, "hours", "How long “Ask me later” lasts.")
+COOLDOWN = number(
+    "cooldown_days", "Cooldown", words.COOLDOWN_DAYS, "days", "Between two prompts of this survey; 0 = none."
 )
-COOLDOWN = Number(
-    "cooldown_days",
-    "Cooldown",
-    least=words.COOLDOWN_DAYS[0],
-    most=words.COOLDOWN_DAYS[1],
-    unit="days",
-    help="Between two prompts of this survey; 0 = none.",
-)
-MOST_PROMPTS = Number(
-    "max_prompts",
-    "Max prompts",
-    least=words.MAX_PROMPTS[0],
-    most=words.MAX_PROMPTS[1],
-    unit="times",
-    help="Per person and version; 0 = no limit.",
-)
+MOST_PROMPTS = number("max_prompts", "Max prompts", words.MAX_PROMPTS, "times", "Per person and version; 0 = no limit.")
 NEW: Final = {
     "type": "feedback",
     "enforcement": "optional",

@@ -11,6 +11,14 @@ from app.web.fields import Choice, DayField, Number
 from app.web.forms import Bound
 
 _PARTS: Final = ("every", "days", "open_days", "starts_on", "times")
+
+
+def number(name: str, label: str, bounds: tuple[int, int], unit: str, text: str = "") -> Number:
+    """A field for a number within these bounds."""
+    least, most = bounds
+    return Number(name, label, help=text, least=least, most=most, unit=unit)
+
+
 FIELDS: Final = (
     Choice(
         "repeat_every",
@@ -18,23 +26,22 @@ FIELDS: Final = (
         options=repeats.EVERY,
         help="Each round is the next version with the same content, and opens by itself. Leave Starts and Ends empty.",
     ),
-    Number("repeat_days", "Days between rounds", least=repeats.DAYS[0], most=repeats.DAYS[1], unit="days"),
+    number("repeat_days", "Days between rounds", repeats.DAYS, "days"),
     DayField(
         "repeat_starts_on",
         "First round",
         help="In the zone of the workspace. Rounds on the 31st open on the last day of shorter months.",
     ),
-    Number("repeat_open_days", "Open for", least=1, most=repeats.DAYS[1], unit="days", help="How long each round is open."),
-    Number("repeat_times", "Rounds", least=repeats.TIMES[0], most=repeats.TIMES[1], help="Empty: until you stop it."),
-    Number(
+    number("repeat_open_days", "Open for", repeats.DAYS, "days", "How long each round is open."),
+    number("repeat_times", "Rounds", repeats.TIMES, "", "Empty: until you stop it."),
+    number(
         "remind_days",
         "Remind after",
-        least=words.REMIND_DAYS[0],
-        most=words.REMIND_DAYS[1],
-        unit="days",
-        help="Mails people who have not answered, and once more after as many days again. Empty: never.",
+        words.REMIND_DAYS,
+        "days",
+        "Mails people who have not answered, and once more after as many days again. Empty: never.",
     ),
-)  # fmt: skip
+)
 NAMES: Final = tuple(one.name for one in FIELDS)
 
 
