@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -84,6 +84,13 @@ def codes(page: Page) -> list[str]:
     return page.locator("tbody td[data-label=Code] a").all_inner_texts()
 
 
+def open_first(page: Page) -> Locator:
+    """The drawer of the first code that waits."""
+    page.goto(WAITING)
+    page.locator("tbody a[data-drawer]").first.click()
+    return page.locator("#drawer-box")
+
+
 def choose(page: Page, name: str) -> None:
     drawer = page.locator("#drawer-box")
     drawer.get_by_role("combobox", name="Host employee").fill(name)
@@ -135,9 +142,7 @@ def test_what_a_filter_finds_and_what_is_ticked_is_read_aloud_once(page_of: Sign
 
 def test_a_search_that_finds_no_person_says_so_where_a_screen_reader_reads(page_of: SignedIn) -> None:
     page = page_of("bob")
-    page.goto(WAITING)
-    page.locator("tbody a[data-drawer]").first.click()
-    drawer = page.locator("#drawer-box")
+    drawer = open_first(page)
     field = drawer.get_by_role("combobox", name="Host employee")
     field.fill("zzxxqq")
     expect(drawer.get_by_role("option")).to_have_text(["No person found"])
@@ -375,9 +380,7 @@ def test_the_form_that_why_leads_to_begins_at_the_time_that_is_missing(page_of: 
 
 def test_bind_names_the_words_that_are_no_choice_and_leads_to_them(page_of: SignedIn) -> None:
     page = page_of("bob")
-    page.goto(WAITING)
-    page.locator("tbody a[data-drawer]").first.click()
-    drawer = page.locator("#drawer-box")
+    drawer = open_first(page)
     host = drawer.get_by_role("combobox", name="Host employee")
     typed = host.input_value()
     assert typed
@@ -388,9 +391,7 @@ def test_bind_names_the_words_that_are_no_choice_and_leads_to_them(page_of: Sign
 
 def test_what_is_wrong_with_the_employee_stands_at_the_field_with_the_focus(page_of: SignedIn) -> None:
     page = page_of("bob")
-    page.goto(WAITING)
-    page.locator("tbody a[data-drawer]").first.click()
-    drawer = page.locator("#drawer-box")
+    drawer = open_first(page)
     host = drawer.get_by_role("combobox", name="Host employee")
     host.evaluate("field => { field.form.noValidate = true; }")
     drawer.get_by_role("button", name="Bind", exact=True).click()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, Route, StorageState, expect
 
 from tests.browser.conftest import DESK, PATIENCE_MS, Portal, SignedIn
-from tests.browser.test_queue import WAITING, codes, queue
+from tests.browser.test_queue import codes, open_first, queue
 
 __all__ = ["queue"]
 NOTE = "Your note, which no sync changes"
@@ -46,9 +46,7 @@ def answer(page: Page, *, leaves: bool) -> list[str]:
 
 
 def type_a_note(page: Page, text: str = TYPED) -> None:
-    page.goto(WAITING)
-    page.locator("tbody a[data-drawer]").first.click()
-    page.locator("#drawer-box").get_by_label(NOTE).fill(text)
+    open_first(page).get_by_label(NOTE).fill(text)
 
 
 def press_beside(page: Page) -> None:
