@@ -42,7 +42,7 @@ class PasskeyNotMade(Invalid):
 @dataclass(frozen=True, slots=True)
 class SignedChallenge:
     """What a browser answers in place of the six digits.
-    `site` is None when this portal's address takes no passkeys."""
+    Without `site`, this portal's address takes no passkeys."""
 
     site: PasskeySite | None
     answer: str
@@ -64,8 +64,8 @@ async def ask_to_add(db: AsyncSession, site: PasskeySite, user_id: int, name: st
 
 
 async def ask_to_sign_in(database: Database, site: PasskeySite, user_id: int) -> str | None:
-    """What the browser is asked to sign, as JSON; its answer goes to `use`. None for a person without a passkey for
-    this site."""
+    """What the browser is asked to sign, as JSON; its answer goes to `use`. Returns None when the person has no passkey
+    for this site."""
     async with database.shared_transaction() as db:
         known = await _known(db, site, user_id)
         if not known:
@@ -75,8 +75,8 @@ async def ask_to_sign_in(database: Database, site: PasskeySite, user_id: int) ->
 
 
 async def take_challenge(database: Database, user_id: int, purpose: Purpose, answer: str) -> bytes | None:
-    """The challenge that the answer belongs to; None when this person was not asked it, or it has expired or was
-    answered.
+    """The challenge that the answer belongs to. Returns None when the challenge is another person's, has expired, or
+    was answered before.
 
     It runs in a transaction of its own, so that the challenge is used up even when the answer is refused.
     """

@@ -23,8 +23,8 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 @dataclass(frozen=True, slots=True)
 class AlertInTurn:
     """What one person must still be told of a problem. `opened_at` is when the problem opened, the last time if it
-    opened again. `due_at` is when to tell it, None when there is nothing to tell. `closed_at` is None while it is open;
-    `snoozed_until` is None when it is not snoozed."""
+    opened again. Without `due_at` there is nothing to tell; without `closed_at` the problem is open; without
+    `snoozed_until` it is not snoozed."""
 
     kind: str
     severity: str
@@ -44,8 +44,8 @@ def opened(rules: AlertRules, alert: AlertInTurn, at: datetime, now: datetime) -
 
 
 def closed(rules: AlertRules, alert: AlertInTurn, now: datetime) -> AlertInTurn:
-    """The alert after the news that the problem closed: `closed_at` says when. It is None where the problem opened
-    again since: then the person knows it already."""
+    """The alert after the news that the problem closed: `closed_at` says when. Without `closed_at` the problem opened
+    again since, and a person who was told of it knows that it is open."""
     match alert.state:
         case "told" if alert.closed_at is None:
             return alert
@@ -82,7 +82,7 @@ def pace_of(rules: AlertRules, alert: AlertInTurn) -> Pace:
 
 
 def due_at(rules: AlertRules, alert: AlertInTurn, now: datetime) -> datetime | None:
-    """When to tell the next thing, not before `now`; None when there is nothing to tell."""
+    """When to tell the next thing, at `now` or later. Returns None when there is nothing to tell."""
     if _is_settled(rules, alert):
         return None
     at = max(now, alert.opened_at + rules.after(alert.severity)) if alert.state == "waiting" else now

@@ -21,12 +21,11 @@ from app.db.days import midnight
 
 
 async def complete_up_to(db: AsyncSession, now: datetime) -> tuple[datetime | None, str | None]:
-    """(the instant before which nothing is known to be missing, what holds it back).
+    """Returns the instant before which nothing is known to be missing, and a sentence that says what holds it back.
 
-    While the zone changes there is no such instant: some punches still have their earlier times.
-
-    None when there is no connection or nothing was read; the sentence is None when the last sync read everything there
-    was. It may move back: when a terminal went offline, or a nightly check found a day that differs.
+    There is no such instant without a connection, before the first read, and while the zone changes, because some
+    punches still have their earlier times. There is no sentence when the last sync read everything there was. The
+    instant may move back: when a terminal went offline, or a nightly check found a day that differs.
     """
     found = await connection.load(db)
     if found is None:
