@@ -38,7 +38,10 @@ async def match(parts: Parts, claim: Claim) -> None:
 
 async def import_punches(parts: Parts, claim: Claim) -> None:
     await import_due.import_due(partial(parts.database.transaction, claim.workspace))
-    await daily_totals.roll_up(parts.database, claim.workspace)
+    if await daily_totals.roll_up(parts.database, claim.workspace):
+        # Some problems are found in the counts of these days. A look that the import asked for may have come before.
+        async with parts.database.transaction(claim.workspace) as db:
+            await looking.look_soon(db)
 
 
 async def carry_on(parts: Parts, claim: Claim) -> None:
