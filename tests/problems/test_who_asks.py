@@ -1,5 +1,6 @@
 """Each change that may open a problem asks for a look in the same transaction: else it is found up to an hour later."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,7 @@ from app.clock.connection.shared_session import LOCK_AFTER
 from app.clock.importing import import_due
 from app.clock.mirror import devices
 from app.clock.models import Punch
+from app.clock.punches import daily_totals
 from app.clock.review import settling
 from app.clock.settings import write_settings
 from app.clock.sync import run_rows
@@ -27,6 +29,7 @@ from app.parts import Parts
 from app.problems import looking
 from app.problems.kinds import kinds
 from app.webhooks import testing
+from tests.clock.clock_worker import until
 from tests.clock.mirrored import connect, mirror_person, mirror_terminal, punch
 from tests.clock.problems.days import stay
 from tests.clock.syncing import site
@@ -127,14 +130,6 @@ async def punches_are_imported(parts: Parts) -> AsyncIterator[None]:
     assert done.outcomes == {"not_bound": 1}
 
 
-async def days_are_counted(parts: Parts) -> AsyncIterator[None]:
-    """A look that the import asked for may have come before."""
-    async with parts.database.transaction() as db:
-        await stay(db, "100", "only_one_punch", NOW)
-    yield
-    await clock_jobs.import_punches(parts, Claim(1, 1, "main", "clock_import", {}))
-
-
 async def a_settled_punch_waits_again(parts: Parts) -> AsyncIterator[None]:
     async with parts.database.transaction() as db:
         await stay(db, "100", "only_one_punch", NOW, settled_at_utc=NOW, settled_by="Bob")
@@ -184,7 +179,7 @@ OPENED_BY: dict[str, tuple[Change, ...]] = {
     "terminal_backlog": (RUN,),
     "access_terminal_used": (RUN,),
     "no_direction": (IMPORT, a_settled_punch_waits_again),
-    "one_key": (IMPORT, days_are_counted),
+    "one_key": (IMPORT, a_settled_punch_waits_again),
     **dict.fromkeys(("conflict", "not_found", "unbound", "suggested", "code_disabled"), (MATCH, IMPORT)),
     "department_unbound": (MATCH, IMPORT),
     **dict.fromkeys(
@@ -217,6 +212,20 @@ async def test_who_changes_something_asks_for_a_look(parts: Parts, change: Chang
 async def forget(database: Database) -> None:
     async with database.shared_transaction() as db:
         await db.execute(delete(Job).where(Job.name == looking.JOB))
+
+
+async def test_a_look_follows_the_counting_of_the_days_too(parts: Parts) -> None:
+    """The one that the import itself asked for came before."""
+    async with parts.database.transaction() as db:
+        await stay(db, "100", "only_one_punch", NOW)
+    await forget(parts.database)
+    async with parts.database.transaction() as db:
+        await daily_totals.hold_weeks(db, [NOW.date()])
+        job = asyncio.create_task(clock_jobs.import_punches(parts, Claim(1, 1, "main", "clock_import", {})))
+        await until(lambda: waits(parts, "main"))
+        await forget(parts.database)
+    await job
+    assert await waits(parts, "main")
 
 
 async def test_an_import_that_fails_says_why_also_where_the_database_is_away() -> None:
