@@ -99,10 +99,16 @@ document.addEventListener("submit", settle);
 document.addEventListener("muster:saved", settle);
 // What could not be sent is still unsaved.
 document.addEventListener("htmx:sendError", ({ target }) => { if (target.matches("form[data-guard]")) dirty.add(target); });
+// What is asked about first is still unsaved, until somebody agrees.
+document.addEventListener("htmx:beforeSwap", ({ detail: { requestConfig, xhr } }) => {
+  const form = guarded(requestConfig.elt);
+  if (form && xhr.getResponseHeader("HX-Retarget") === "#dialog") dirty.add(form);
+});
 addEventListener("beforeunload", (event) => {
   if ([...dirty].some(differs)) event.preventDefault();
 });
 document.addEventListener("cancel", (event) => keep(event, event.target), true);
+document.addEventListener("muster:renew", (event) => { if (unsaved(event.target).length) event.preventDefault(); }, true);
 // A browser closes the box at the third Escape, whatever one answered: an Escape that has a question to ask never reaches it.
 document.addEventListener("keydown", (event) => {
   const box = [...document.querySelectorAll("dialog[open]")].at(-1);

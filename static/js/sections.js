@@ -1,8 +1,8 @@
 // A menu of the sections of a long page: marks the one that stands at the top of the window. Without script it only leads there.
 for (const menu of document.querySelectorAll("[data-sections]")) {
   const links = [...menu.querySelectorAll("a[href^='#']")];
-  const parts = links.map((link) => document.getElementById(link.hash.slice(1))?.closest("section"));
   const seen = new Set();
+  let parts = [];
 
   // The last section may be too short to come up to the top.
   function mark() {
@@ -15,6 +15,14 @@ for (const menu of document.querySelectorAll("[data-sections]")) {
     for (const entry of entries) entry.isIntersecting ? seen.add(entry.target) : seen.delete(entry.target);
     mark();
   }, { rootMargin: "-15% 0px -80% 0px" });
-  for (const part of parts) if (part) watch.observe(part);
+
+  // A section that was saved in its place is another one.
+  function look() {
+    watch.disconnect();
+    seen.clear();
+    parts = links.map((link) => document.getElementById(link.hash.slice(1))?.closest("section"));
+    for (const part of parts) if (part) watch.observe(part);
+  }
+  document.body.addEventListener("htmx:load", look);
   addEventListener("scrollend", mark);
 }

@@ -192,3 +192,50 @@ def test_a_press_beside_a_form_asks_first(bob: Page) -> None:
     press_beside(bob)
     expect(drawer.get_by_label("Position")).to_have_value("Foreman of the night shift")
     assert asked == [QUESTION]
+
+
+def test_a_saved_section_of_the_settings_leaves_what_is_typed_in_another(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    asked = answer(page, leaves=False)
+    page.goto("/clock_settings")
+    hours = page.get_by_label("No punch for")
+    before = hours.input_value()
+    page.locator("#f-run_budget_calls").fill("4321")
+    hours.fill("37")
+    page.get_by_role("button", name="Save warnings").click()
+    expect(page.locator("#flashes")).to_contain_text("Saved: Warnings.")
+    expect(page.get_by_role("button", name="Save warnings")).to_be_focused()
+    expect(hours).to_have_value("37")
+    expect(page.locator("#f-run_budget_calls")).to_have_value("4321")
+    assert asked == []
+    # What was saved is no question; what was not is one.
+    hours.fill(before)
+    page.get_by_role("button", name="Save warnings").click()
+    expect(page.locator("#flashes [data-toast]")).to_have_count(2)
+    page.locator("#f-run_budget_calls").fill(page.locator("#f-run_budget_calls").evaluate("one => one.defaultValue"))
+    page.goto("/clock")
+    assert asked == []
+
+
+def test_a_rule_that_is_asked_about_is_unsaved_until_one_agrees(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/clock_settings")
+    minutes = page.locator("#f-double_tap_minutes")
+    before = minutes.input_value()
+    for typed in ("29", before):
+        page.locator("#f-run_budget_calls").fill("4321")
+        minutes.fill(typed)
+        save = page.get_by_role("button", name="Save import rules")
+        save.click()
+        question = page.locator("#dialog-box")
+        question.get_by_role("link", name="Cancel").click()
+        expect(question).to_be_hidden()
+        expect(minutes).to_have_value(typed)
+        expect(save).to_be_focused()
+        save.click()
+        question.get_by_role("button", name="Save the settings").click()
+        expect(question).to_be_hidden()
+        expect(page.locator("#flashes [data-toast]").last).to_contain_text("Saved: Import rules.")
+        expect(minutes).to_have_value(typed)
+        expect(page.locator("#save-rules")).to_be_focused()
+        expect(page.locator("#f-run_budget_calls")).to_have_value("4321")

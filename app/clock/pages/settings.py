@@ -1,4 +1,7 @@
-"""`/clock_settings`: the connection and its test, and every module setting. The form of the connection: connecting."""
+"""`/clock_settings`: the connection and its test, and every module setting. The form of the connection: connecting.
+
+Each form is saved by itself. With script it comes again in its place, so that what is typed in the others stays.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -29,6 +32,9 @@ from app.wording import zone_names
 
 MAY = Requires("clock.settings", module="clock")
 URL = "/clock_settings"
+# A section comes again also after a question in the dialog.
+IN_ITS_PLACE = {"HX-Reswap": "outerHTML", "HX-Trigger": "muster:close"}
+IN_THE_DIALOG = {"HX-Retarget": "#dialog", "HX-Reswap": "innerHTML"}
 
 
 @get(URL, guards=[MAY])
@@ -40,8 +46,11 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
 async def save_connection(ctx: NamedDependency[Context]) -> Response[Any]:
     form = await connecting.sent(ctx)
     if not await connecting.save(ctx, form):
-        return await _show(ctx, connection_form=form, status=form.status)
-    return await done(ctx, f"{URL}#test", "The connection was saved. Test it now.")
+        return await _show(ctx, part="connection", form=form, status=form.status)
+    message = "The connection was saved. Test it now."
+    if ctx.wants_fragment:
+        return await _show(ctx, part="connection", message=message)
+    return await done(ctx, f"{URL}#test", message)
 
 
 @post(f"{URL}/connection/test", guards=[MAY], status_code=200)
@@ -71,9 +80,14 @@ async def save_section(ctx: NamedDependency[Context], key: FromPath[str]) -> Res
         raise NotFound
 
     async def wrong(form: Bound) -> Response[Any]:
-        return await _show(ctx, section=(key, form), status=form.status)
+        return await _show(ctx, part=key, form=form, status=form.status)
 
-    return await _save(ctx, section.form, f"{URL}#{key}", f"Saved: {section.title}.", wrong)
+    message = f"Saved: {section.title}."
+    if answer := await _save(ctx, section.form, wrong, key):
+        return answer
+    if ctx.wants_fragment:
+        return await _show(ctx, part=key, message=message)
+    return await done(ctx, f"{URL}#{key}", message)
 
 
 @post(URL, guards=[MAY], status_code=200)
@@ -83,13 +97,13 @@ async def save_settings(ctx: NamedDependency[Context]) -> Response[Any]:
     async def wrong(form: Bound) -> Response[Any]:
         return await edits.ask_again(ctx, form, "Settings", cancel_url=URL)
 
-    return await _save(ctx, FORM, URL, "The settings were saved.", wrong)
+    return await _save(ctx, FORM, wrong) or await done(ctx, URL, "The settings were saved.")
 
 
 async def _save(
-    ctx: Context, fields: Form, leads_to: str, said: str, wrong: Callable[[Bound], Awaitable[Response[Any]]]
-) -> Response[Any]:
-    """Asks first where that would change punches of the last days, or remove some."""
+    ctx: Context, fields: Form, wrong: Callable[[Bound], Awaitable[Response[Any]]], key: str = ""
+) -> Response[Any] | None:
+    """None when it was saved. Asks first where that would change punches of the last days, or remove some."""
     now = datetime.now(UTC)
     await hold_settings(ctx.db)
     before = await read_settings(ctx.db, now)
@@ -103,17 +117,23 @@ async def _save(
         return await wrong(form)
     if (await ctx.form()).get("confirmed") != "1" and (question := await _question(ctx, before, after, now)):
         kept = [(name, value) for name, value in changes.items() if name not in FLAGS or value != "false"]
-        here = ctx.request.url.path
-        return await page(
-            ctx,
-            "clock/settings_ask.html",
-            fields=[*kept, (edits.BASE, form.base)],
-            action=here,
-            leads_to=leads_to,
-            **question,
-        )
+        return await _ask(ctx, key, fields=[*kept, (edits.BASE, form.base)], **question)
     await write_settings(ctx.db, ctx.actor, changes, now)
-    return await done(ctx, leads_to, said)
+    return None
+
+
+async def _ask(ctx: Context, key: str, **question: Any) -> Response[Any]:
+    """In the dialog, or as a page. Agreeing brings the section of `key` again, in its place."""
+    return await page(
+        ctx,
+        "clock/settings_ask.html",
+        fragment="dialog",
+        headers=IN_THE_DIALOG if ctx.wants_fragment else None,
+        action=ctx.request.url.path,
+        leads_to=f"{URL}#{key}" if key else URL,
+        hx_target=f"[aria-labelledby={key}]" if key and ctx.wants_fragment else None,
+        **question,
+    )
 
 
 @post(f"{URL}/unlock", guards=[MAY], status_code=200)
@@ -125,30 +145,39 @@ async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
 async def _show(
     ctx: Context,
     *,
-    connection_form: Bound | None = None,
-    section: tuple[str, Bound] | None = None,
+    part: str = "",
+    form: Bound | None = None,
+    message: str = "",
     test: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    """The whole page, as a POST leaves it; `section`: the one that was not saved, and its form."""
+    """The whole page, as a POST leaves it; for htmx the `part` alone: "connection", or the key of a section. `form`:
+    the form of that part, where it was not saved; `message`: what was done."""
     found = await connection.load(ctx.db)
     now = datetime.now(UTC)
     settings = await read_settings(ctx.db, now)
     forms = {key: edits.opened(ctx, one.form, shown(settings)) for key, one in SECTIONS.items()}
+    forms |= {"connection": connecting.opened(ctx, found)} | ({part: form} if form else {})
+    alone = part != "" and ctx.wants_fragment
     return await page(
         ctx,
         "clock/settings.html",
+        fragment=("saved_connection" if part == "connection" else "saved_section") if alone else None,
         status=status,
+        headers=IN_ITS_PLACE if alone and part in SECTIONS else None,
         connection=found,
         now=now,
         health=health.of(found, now),
-        connection_form=connection_form or connecting.opened(ctx, found),
         zones=zone_names.by_region(found.timezone if found else ""),
-        section_forms=forms | dict([section] if section else []),
+        connection_form=forms["connection"],
+        section_forms=forms,
         sections=SECTIONS,
         drawings=rule_drawings.drawn(shown(settings)),
         rejudged=await changes.under_way(ctx.db),
         about=ABOUT,
+        part=part,
+        message=message,
+        oob=alone,
         test=test,
         live=None,
         then="",

@@ -458,3 +458,59 @@ async def test_a_rule_of_a_section_is_asked_about_and_then_saved(database: Datab
     assert (await alice.submit(url, kept)).headers["location"] == f"{URL}#rules"
     async with database.transaction() as db:
         assert (await read_settings(db)).double_tap_minutes == 30
+
+
+HTMX = {"HX-Request": "true"}
+
+
+async def test_with_script_a_saved_section_comes_again_alone_with_what_it_holds_now(alice: Browser) -> None:
+    form = await section_form(alice, "schedule")
+    saved = await alice.submit(
+        f"{URL}/sections/schedule", {**form, "sync_interval_minutes": "5"}, headers={**HTMX, "HX-Target": "schedule"}
+    )
+    assert (saved.status_code, saved.headers["hx-reswap"]) == (200, "outerHTML")
+    assert saved.headers["hx-trigger"] == "muster:close"
+    assert "<html" not in saved.text
+    assert re.findall(r'action="/clock_settings/(\S+)"', saved.text) == ["sections/schedule#schedule"]
+    assert 'name="sync_interval_minutes" value="5"' in saved.text
+    assert "Saved: Schedule." in saved.text
+    assert "Saved: Schedule." not in (await alice.get(URL)).text
+
+
+async def test_with_script_a_wrong_section_comes_again_alone_with_its_error(alice: Browser) -> None:
+    form = await section_form(alice, "warnings")
+    answer = await alice.submit(f"{URL}/sections/warnings", {**form, "silence_hours": "0"}, headers=HTMX)
+    assert answer.status_code == 422
+    assert "<html" not in answer.text
+    assert 'id="f-silence_hours-error"' in answer.text
+
+
+async def test_with_script_a_rule_is_asked_about_in_the_dialog_and_its_section_comes_again(
+    database: Database, alice: Browser
+) -> None:
+    async with database.transaction() as db:
+        await shifts(db, "I {day} 08:00, I {day} 08:20", people=1)
+    await imported(database)
+    url, form = f"{URL}/sections/rules", {**await section_form(alice, "rules"), "double_tap_minutes": "30"}
+    asked = await alice.submit(url, form, headers=HTMX)
+    assert (asked.headers["hx-retarget"], asked.headers["hx-reswap"]) == ("#dialog", "innerHTML")
+    assert 'hx-target="[aria-labelledby=rules]"' in asked.text
+    assert "<h2" in asked.text
+    kept = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', asked.text))
+    kept.pop("csrf_token")
+    saved = await alice.submit(url, kept, headers=HTMX)
+    assert 'name="double_tap_minutes" value="30"' in saved.text
+    # How far the import is with the change stands above the sections.
+    assert 'id="changes" hx-swap-oob="true"' in saved.text
+
+
+async def test_with_script_a_saved_connection_comes_again_with_its_test_and_its_health(alice: Browser) -> None:
+    saved = await alice.submit(f"{URL}/connection", server("http://127.0.0.1:1", username="other"), headers=HTMX)
+    assert saved.status_code == 200
+    assert "<html" not in saved.text
+    assert 'value="other"' in saved.text
+    assert "Test the connection" in saved.text
+    assert 'id="health" class="mb-3" hx-swap-oob="true"' in saved.text
+    refused = await alice.submit(f"{URL}/connection", server("", username="other"), headers=HTMX)
+    assert refused.status_code == 422
+    assert 'id="f-base_url-error"' in refused.text
