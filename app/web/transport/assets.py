@@ -22,6 +22,7 @@ from litestar.params import FromPath
 
 from app.errors import NotFound
 from app.web.transport.compressing import SMALLEST, chosen, is_text
+from app.web.transport.needed import needed, written_in_pages
 from app.web.transport.sheets import packed
 from app.web.transport.sprite import sprite
 
@@ -31,8 +32,9 @@ BROTLI_QUALITY = 9
 GZIP = 16 + zlib.MAX_WBITS
 FOR_EVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
+TABLER = "vendor/tabler-core@1.6.1/css/tabler.min.css"
 SHEETS = (
-    "vendor/tabler-core@1.6.1/css/tabler.min.css",
+    TABLER,
     "css/fonts.css",
     "css/muster.css",
     "css/shell.css",
@@ -79,7 +81,9 @@ class Asset:
 
 
 def _sheets() -> bytes:
-    return b"\n".join(_read(name) for name in SHEETS)
+    """Of Tabler's sheet only what pages of ours use."""
+    tabler = needed(_read(TABLER).decode(), *written_in_pages())
+    return b"\n".join([tabler.encode(), *(_read(name) for name in SHEETS[1:])])
 
 
 def _libraries() -> bytes:
