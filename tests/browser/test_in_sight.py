@@ -76,6 +76,28 @@ def test_on_a_phone_a_message_covers_nothing_that_one_cannot_scroll_clear_of_it(
     expect(message).to_be_in_viewport()
 
 
+@pytest.mark.parametrize("width", [320, 360, 700])
+@pytest.mark.parametrize("address", ["/clock_employees?state=bound&q=a", "/attendance", "/problems", "/surveys/list"])
+def test_on_a_phone_the_filters_open_below_their_button_and_nothing_above_moves(
+    page_of: SignedIn, width: int, address: str
+) -> None:
+    page = page_of("alice", viewport={"width": width, "height": 640})
+    page.goto(address)
+    button, menus = page.locator(".filter-fold > summary"), page.locator(".list-menus")
+    before = button.bounding_box(), menus.bounding_box()
+    button.click()
+    expect(page.locator(".filter-rest")).to_be_visible()
+    assert (button.bounding_box(), menus.bounding_box()) == before
+    assert before[0]
+    assert before[1]
+    rest = page.locator(".filter-rest").bounding_box()
+    assert rest
+    assert rest["y"] >= before[0]["y"] + before[0]["height"]
+    assert rest["y"] >= before[1]["y"] + before[1]["height"]
+    button.click()
+    assert button.bounding_box() == before[0]
+
+
 @pytest.mark.parametrize("width", [320, 360])
 def test_on_a_phone_dates_of_a_filter_are_shown_whole(page_of: SignedIn, width: int) -> None:
     page = page_of("alice", viewport={"width": width, "height": 640})
