@@ -27,7 +27,7 @@ function aloud(words) {
 document.body.addEventListener("htmx:afterSettle", (event) => {
   const { target, requestConfig } = event.detail;
   // After an act its message says what became of the rows.
-  if (!target?.matches?.(".list, .list-results") || requestConfig?.triggeringEvent?.type === "muster:changed") return;
+  if (!target?.matches?.(".list, .list-results") || ["muster:changed", "sse:begun"].includes(requestConfig?.triggeringEvent?.type)) return;
   aloud(document.querySelector(`#${CSS.escape(target.id)} .pager-count`)?.textContent ?? "");
 });
 

@@ -62,7 +62,7 @@ async def test_history_shows_counts_and_the_code_with_its_meaning(
 
 
 @pytest.mark.parametrize("status", ["queued", "running"])
-async def test_the_history_says_nothing_of_a_run_under_way_that_is_out_of_date_soon(
+async def test_the_history_says_no_figures_of_a_run_in_progress(
     parts: Parts, database: Database, vera: Browser, status: str
 ) -> None:
     await connected(parts)
@@ -70,8 +70,9 @@ async def test_the_history_says_nothing_of_a_run_under_way_that_is_out_of_date_s
         await run(db, status)
     answer = await vera.get("/clock_sync", headers={"HX-Request": "true", "HX-Target": "sync_runs-results"})
     row = answer.text.partition("<tbody>")[2].partition("</tbody>")[0]
-    assert "Under way" in row
-    assert not {STATUS_LABELS[status], "500"} & set(re.findall(r">([^<>]+)<", row))
+    said = set(re.findall(r">([^<>]+)<", row))
+    assert STATUS_LABELS[status] in said
+    assert not {"Under way", "500"} & said
     async with database.transaction() as db:
         await db.execute(update(SyncRun).values(status="succeeded", finished_at=datetime.now(UTC)))
     row = (await vera.get("/clock_sync")).text.partition("<tbody>")[2].partition("</tbody>")[0]
@@ -134,7 +135,7 @@ async def test_a_run_is_started_queued_and_joined(parts: Parts, database: Databa
         assert (await db.scalar(select(Job.arguments))) == {"run_id": started.id}
     await bob.submit("/clock_sync/start")
     assert len(await runs_of(database)) == 1
-    assert "under way already" in (await bob.get("/clock_sync")).text
+    assert "in progress already" in (await bob.get("/clock_sync")).text
 
 
 async def test_an_unknown_resource_is_refused_at_its_field(parts: Parts, database: Database, bob: Browser) -> None:
@@ -309,6 +310,26 @@ async def test_events_follow_the_run_hold_no_transaction_and_end_with_it(
     assert "page 3" in answer.text
     assert 'hx-select="#sync-page"' in answer.text
     assert answer.text.rstrip().endswith("data: over")
+
+
+async def test_an_event_says_when_a_worker_takes_the_run_so_that_the_history_follows(
+    parts: Parts, database: Database, bob: Browser
+) -> None:
+    await connected(parts)
+    async with database.transaction() as db:
+        number = await run(db, "queued")
+    page = (await bob.get("/clock_sync")).text
+    assert re.search(r'hx-trigger="sse:begun" hx-select="#sync_runs-results" hx-target="#sync_runs-results"', page)
+    stream = asyncio.create_task(bob.get(f"/clock_sync/live/{number}"))
+    for status in ("running", "succeeded"):
+        await asyncio.sleep(1.5)
+        async with database.transaction() as db:
+            await db.execute(update(SyncRun).values(status=status))
+    answer = await asyncio.wait_for(stream, 5)
+    events = re.findall(r"event: (\w+)", answer.text)
+    assert events.count("begun") == 1
+    assert events.index("begun") > events.index("run")
+    assert "sse:begun" not in (await bob.get("/clock_sync")).text
 
 
 async def test_a_server_with_open_events_shuts_down_promptly(

@@ -49,7 +49,7 @@ async def start(ctx: NamedDependency[Context]) -> Response[Any]:
     _refuse_start(await connection.required(ctx.db))
     request = {"resources": form["resources"]} if form["resources"] else {}
     _, joined = await run_rows.queue_run(ctx.db, "manual", request, ctx.actor)
-    return await done(ctx, URL, "A run is under way already." if joined else "The run is queued.")
+    return await done(ctx, URL, "A run is in progress already." if joined else "The run is queued.")
 
 
 def _refuse_start(found: Connection) -> None:
@@ -68,7 +68,7 @@ async def stop(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response
 @post(f"{URL}/pause", guards=[ACTS], status_code=200)
 async def pause(ctx: NamedDependency[Context]) -> Response[Any]:
     await connection.pause(ctx.db, ctx.actor)
-    return await done(ctx, URL, "Syncing is paused. A run that is under way finishes.")
+    return await done(ctx, URL, "Syncing is paused. A run in progress finishes.")
 
 
 @post(f"{URL}/resume", guards=[ACTS], status_code=200)

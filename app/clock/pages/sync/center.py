@@ -191,13 +191,13 @@ async def now_block(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Res
 
 @get(f"{URL}/live/{{run_id:int}}", guards=[SEES])
 async def live(ctx: NamedDependency[Context], run_id: FromPath[int]) -> Response[Any]:
-    """Events `run` while the run works, then `end`. Holds no transaction between two looks."""
+    """Events `begun`, `run` while the run works, then `end`. Holds no transaction between two looks."""
     await _described(ctx, run_id)
     return streams.live(ctx, _events(ctx, run_id, _back(ctx)))
 
 
 async def _events(ctx: Context, run_id: int, back: str) -> AsyncIterator[ServerSentEventMessage]:
-    ends, before = time.monotonic() + LONGEST_STREAM_S, ""
+    ends, before, has_begun = time.monotonic() + LONGEST_STREAM_S, "", False
     while time.monotonic() < ends and not ctx.parts.leaving.has_begun:
         async with ctx.parts.database.transaction(ctx.workspace) as db:
             found = await run_rows.get_run(db, run_id)
@@ -206,6 +206,9 @@ async def _events(ctx: Context, run_id: int, back: str) -> AsyncIterator[ServerS
         if html != before:
             yield ServerSentEventMessage(html, event="run")
             before = html
+        if run.status == "running" and not has_begun:
+            has_begun = True
+            yield ServerSentEventMessage("running", event="begun")
         if not run.is_open:
             yield ServerSentEventMessage("over", event="end")
             return
