@@ -1,6 +1,7 @@
 """Erasing a person: the key is destroyed in both ledgers, nothing opens, the proof stands; page, command and audit."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -175,6 +176,8 @@ async def test_the_page_says_with_numbers_what_goes_and_what_stays(
     ):
         assert sentence in shown
     assert address(nora) in (await alice.get(f"/admin/users/{nora.id}")).text
+    # In the menu it belongs to the entry that leads there.
+    assert re.findall(r'<a href="(\S+)" aria-current="page"', shown) == ["/admin/users"]
 
 
 async def test_the_page_asks_for_the_address_and_keeps_what_was_typed(

@@ -44,7 +44,7 @@ LONG_ACTS = tuple(one for page in (users_bulk, tenants, tokens, jobs) for one in
 MENU = MenuGroup(
     "Administration",
     (
-        MenuItem("Users", "/admin/users", "users-group", "admin.users"),
+        MenuItem("Users", "/admin/users", "users-group", "admin.users", also=("/people/erase",)),
         MenuItem("Roles", "/admin/roles", "shield", "admin.roles"),
         MenuItem("Tenants", "/admin/tenants", "building", "admin.tenants", platform_only=True),
         MenuItem("API Tokens", "/admin/tokens", "key", "admin.tokens"),
