@@ -5,6 +5,11 @@ const ROW = ".list tbody tr";
 let place = null;
 let leadsOn = false;
 let focusAfterwards = null;
+// What an act that leads on says, and how long after the next row.
+let told = [];
+const TOLD_MS = 300;
+// The address of what the drawer shows.
+let shown = "";
 
 const addressOf = (link) => new URL(link.href, location.href).pathname;
 const linkOf = (row) => row.querySelector("a[data-drawer]");
@@ -52,7 +57,14 @@ function step(by) {
   place.at += by;
   place.moved = true;
   leadsOn = false;
-  htmx.ajax("GET", place.links[place.at], { target: "#drawer", swap: "innerHTML" });
+  const said = told;
+  told = [];
+  htmx.ajax("GET", place.links[place.at], { target: "#drawer", swap: "innerHTML" }).finally(() => setTimeout(() => {
+    if (!said.length) return;
+    document.getElementById("flashes").append(...said);
+    const [title, beneath] = drawer.querySelectorAll(".drawer-head h2, .drawer-head p");
+    if (drawer.open && title) drawer.querySelector("[data-aloud]").textContent = `Next: ${title.textContent}, ${beneath?.textContent ?? ""}`;
+  }, TOLD_MS));
 }
 
 // What needs a list around it is shown only where there is one.
@@ -70,6 +82,11 @@ function offer() {
   mark();
 }
 
+function actedAndLeadsOn(xhr) {
+  const said = xhr.getResponseHeader("HX-Trigger") ?? "";
+  return leadsOn && drawer.open && xhr.status >= 200 && xhr.status < 400 && said.includes("muster:changed");
+}
+
 if (drawer) {
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-drawer]");
@@ -84,9 +101,14 @@ if (drawer) {
     if (!event.target.matches(".confirm")) leadsOn = Boolean(event.submitter?.closest("[data-leads-on]")) && has(1);
   }, true);
   document.body.addEventListener("htmx:afterSettle", () => { if (drawer.open) offer(); });
-  document.body.addEventListener("htmx:afterRequest", (event) => {
-    const said = event.detail.xhr?.getResponseHeader("HX-Trigger") ?? "";
-    if (leadsOn && drawer.open && event.detail.successful && said.includes("muster:changed")) step(1);
+  // Of an act that leads on only the message is shown, once the next row is there: a screen reader then reads both, one after the other.
+  document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (detail.requestConfig.verb === "get" || !actedAndLeadsOn(detail.xhr)) return;
+    detail.shouldSwap = false;
+    told = [...new DOMParser().parseFromString(detail.serverResponse, "text/html").querySelectorAll("#flashes > *")];
+  });
+  document.body.addEventListener("htmx:afterRequest", ({ detail: { xhr } }) => {
+    if (xhr && actedAndLeadsOn(xhr)) step(1);
   });
   drawer.addEventListener("close", () => {
     // The browser gives the focus back to the link, where that is still there and still the one.
@@ -105,13 +127,21 @@ document.addEventListener("click", (event) => {
   const here = placeOf(row);
   focusAfterwards = { ...here, at: Math.min(here.at + 1, here.urls.length - 1), inside: "[data-row-act]", from: here.at };
 }, true);
-// A row whose act is refused is out of date: the list fetches its rows, and the focus stays with that row.
-document.body.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
+// A row whose act is refused is out of date: the list fetches its rows, and the focus stays with that row. So is the drawer whose act
+// is refused, and the row behind it; only what somebody typed into the drawer is not replaced.
+document.body.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr, requestConfig, target } }) => {
+  if (target?.id === "drawer" && requestConfig.verb === "get") shown = requestConfig.path;
   const isRowAct = elt.matches("[data-row-act]") || elt.querySelector(":scope > [data-row-act]");
-  if (!isRowAct || !["404", "409"].includes(xhr?.getResponseHeader("X-Refusal"))) return;
+  const isInDrawer = drawer?.contains(elt) && requestConfig.verb === "post";
+  if (!(isRowAct || isInDrawer) || !["404", "409"].includes(xhr?.getResponseHeader("X-Refusal"))) return;
   if (focusAfterwards) focusAfterwards.at = focusAfterwards.from;
   htmx.trigger(document.body, "muster:changed");
+  // A moment later it is known again what is unsaved (static/js/fields.js).
+  if (isInDrawer) setTimeout(renew);
 });
+function renew() {
+  if (drawer.open && drawer.dispatchEvent(new Event("muster:renew", { cancelable: true }))) htmx.ajax("GET", shown, { target: "#drawer", swap: "innerHTML" });
+}
 document.body.addEventListener("htmx:beforeSwap", (event) => {
   if (!event.detail.target.matches?.(".list-results") || focusAfterwards) return;
   const row = document.activeElement?.closest?.(ROW);

@@ -46,6 +46,9 @@ _SEND_AT_ONCE = """() => {
     setTimeout(() => form.requestSubmit());
   }).observe(document.getElementById("drawer"), { childList: true, subtree: true });
 }"""
+_NOTE_THE_WAY = """document.addEventListener('focusin', ({ target }) => {
+  document.body.dataset.way = `${document.body.dataset.way ?? ''}${target.localName} `;
+})"""
 _KEPT = (Binding.state, Binding.method, Binding.host_employee_id, Binding.cleared, Binding.decided_by, Binding.reason)
 
 
@@ -173,6 +176,9 @@ def test_bind_and_next_opens_the_next_code_and_says_in_the_drawer_what_was_done(
     said = drawer.locator("[aria-live=polite] [data-toast]")
     expect(said).to_contain_text(f"{rows[0]} is bound to")
     expect(drawer.locator("#drawer h2")).to_be_focused()
+    # A screen reader may pass over the focus that comes from a button which is gone.
+    following = drawer.locator("#drawer h2").inner_text()
+    expect(drawer.locator("[aria-live=polite][data-aloud]")).to_have_text(f"Next: {following}, Code {rows[1]}")
     expect(page.get_by_role("link", name=rows[0], exact=True)).to_have_count(0)
     page.keyboard.press("Escape")
     expect(drawer).to_be_hidden()
@@ -191,6 +197,10 @@ def test_a_question_in_between_keeps_that_the_next_code_is_wanted(page_of: Signe
     # Its punches are part of records of another person.
     choose(page, "Zita Zweite")
     drawer.get_by_role("button", name="Bind and next", exact=True).click()
+    question = drawer.get_by_role("heading", name="to Zita Zweite?")
+    expect(question).to_be_focused()
+    expect(question).to_have_accessible_description(re.compile("judged as Zita Zweite's|part of"))
+    expect(drawer.locator("[data-aloud]")).to_contain_text(question.inner_text())
     drawer.locator("form.confirm").get_by_role("button", name="Bind").click()
     expect(page.locator("#drawer .drawer-head p")).to_have_text(f"Code {rows[1]}")
 
@@ -226,6 +236,60 @@ def test_a_refused_act_shows_the_row_as_it_is_now(page_of: SignedIn) -> None:
     stale.wait_for_function(f"{FOCUSED_ROW} === {code!r}")
 
 
+def test_the_focus_is_on_what_stays_before_what_has_it_is_replaced(page_of: SignedIn) -> None:
+    """Of a focus that comes from what is gone a screen reader says nothing."""
+    page = page_of("bob")
+    page.goto(WAITING)
+    page.locator("tbody a[data-drawer]").first.click()
+    drawer = page.locator("#drawer-box")
+    expect(drawer.locator("#drawer h2")).to_be_focused()
+    page.evaluate(_NOTE_THE_WAY)
+    drawer.get_by_role("button", name="Next row").click()
+    expect(drawer.locator("#drawer h2")).to_be_focused()
+    expect(page.locator("body")).to_have_attribute("data-way", "button span h2 ")
+
+
+def test_a_refused_act_in_a_drawer_shows_it_and_its_row_as_they_are_now(page_of: SignedIn) -> None:
+    stale, other = page_of("bob"), page_of("bob")
+    for page in (stale, other):
+        page.goto("/clock_employees?state=auto_matched&state=bound&sort=state")
+    code = stale.evaluate(
+        "document.querySelector('tbody [data-row-act]').closest('tr').querySelector('a[data-drawer]').innerText"
+    )
+    row = f"tbody tr:has(a[data-drawer]:text-is('{code}'))"
+    stale.locator(f"{row} a[data-drawer]").first.click()
+    drawer = stale.locator("#drawer-box")
+    accept = drawer.locator(".drawer-foot button:has-text('Accept')")
+    expect(accept).to_be_visible()
+    other.locator(f"{row} [data-row-act]").click()
+    expect(other.locator("#flashes")).to_contain_text(f"{code} was bound to")
+    accept.click()
+    expect(drawer.locator("[data-flashes]")).to_contain_text("is bound by now")
+    expect(stale.locator(f"{row} [data-row-act]")).to_have_count(0)
+    expect(accept).to_have_count(0)
+    expect(drawer.locator(".badge").first).to_have_text("Bound")
+    expect(drawer.locator("#drawer h2")).to_be_focused()
+    expect(drawer.locator("[data-flashes]")).to_contain_text("is bound by now")
+
+
+def test_a_refused_act_leaves_what_is_typed_in_its_drawer(page_of: SignedIn) -> None:
+    stale, other = page_of("bob"), page_of("bob")
+    for page in (stale, other):
+        page.goto(MATCHED)
+    code = codes(stale)[0]
+    stale.locator("tbody a[data-drawer]").first.click()
+    drawer = stale.locator("#drawer-box")
+    note = drawer.get_by_label("Your note, which no sync changes")
+    note.fill("Ask the foreman")
+    other.locator("tbody [data-row-act]").first.click()
+    expect(other.locator("#flashes")).to_contain_text(f"{code} was bound to")
+    stale.on("dialog", lambda dialog: dialog.accept())
+    drawer.locator(".drawer-foot button:has-text('Accept')").click()
+    expect(drawer.locator("[data-flashes]")).to_contain_text("is bound by now")
+    expect(stale.locator(f"tbody a[data-drawer]:text-is('{code}')")).to_have_count(0)
+    expect(note).to_have_value("Ask the foreman")
+
+
 def test_without_script_a_match_is_accepted_in_its_row(page_of: SignedIn) -> None:
     page = page_of("bob", java_script_enabled=False)
     page.goto(MATCHED)
@@ -244,6 +308,9 @@ def test_after_an_act_on_many_the_focus_is_at_the_row_after_them(page_of: Signed
     bar = page.locator("form.bulk")
     expect(bar).to_be_in_viewport()
     bar.get_by_role("button", name="Ignore").click()
+    question = page.get_by_role("alertdialog", name="Ignore: 2 people?")
+    expect(question).to_have_accessible_description(re.compile("left out on purpose"))
+    expect(question.locator("h2")).to_be_focused()
     page.locator("#dialog form.confirm button[type=submit]").click()
     expect(page.locator("#flashes")).to_contain_text("2 codes were ignored.")
     assert page.evaluate(FOCUSED_ROW) == rows[2]
