@@ -21,7 +21,7 @@ from app.clock.days import CLOCKS_APART, DAY
 from app.clock.importing import rows as import_rows
 from app.clock.importing.due import WITHIN, DateSpan
 from app.clock.importing.facts import Facts, near
-from app.clock.importing.owners import Owners, OwnersChangedError, held_owners, hold_punches
+from app.clock.importing.owners import Owners, OwnersChangedError, held_owners
 from app.clock.importing.rows import JudgedPunch
 from app.clock.models import Punch
 from app.clock.pairing.inputs import PairingEmployee
@@ -211,7 +211,7 @@ async def _store(
         if not isinstance(facts.who, PairingEmployee)
         for one in judged.verdicts
     }
-    await hold_punches(db, [*(row.id for row in rows if row.id in alone), *unread])
+    await import_rows.hold_punches(db, [*(row.id for row in rows if row.id in alone), *unread])
     if unread:
         await rejudging.keep(db, unread)
     await import_rows.store_verdicts(db, rows)

@@ -22,6 +22,7 @@ from app.clock.punches.marks import NEAR
 from app.db.among import among
 from app.db.direct import driver
 from app.errors import NotFound
+from app.host.models import DayLock
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +229,8 @@ def _meet(one: Facts | None, other: Facts | None) -> bool:
 
 
 async def _with_locks(db: AsyncSession, found: Sequence[Facts], world: World) -> list[Facts]:
-    locked = await import_rows.locked_days(db, _days(found, world))
+    days = _days(found, world)
+    locked = set(await db.scalars(select(DayLock.day).where(DayLock.day.in_(days)))) if days else set()
     return [replace(one, case=replace(one.case, locked_days=locked)) for one in found]
 
 

@@ -1,4 +1,4 @@
-"""Which host employee stands behind a clock code, and what an import locks: employees, and punches without one."""
+"""Which host employee stands behind a clock code, read and held for an import."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -9,14 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.models import Binding
 from app.clock.pairing.inputs import PairingEmployee, Unbound, Who
 from app.db.among import among
-from app.db.direct import driver
 from app.host.attendance import records as attendance
 from app.host.models import Employee
 
 Owners = Mapping[str, Who]
-_HOLD_PUNCHES = (
-    "SELECT count(*) FROM (SELECT FROM clock_transactions WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE) AS held"
-)
 
 
 class OwnedCodes(NamedTuple):
@@ -39,13 +35,6 @@ async def held_owners(db: AsyncSession, codes: Sequence[str]) -> Owners:
     if {code: _identity(who) for code, who in before.items()} != {code: _identity(who) for code, who in after.items()}:
         raise OwnersChangedError
     return after
-
-
-async def hold_punches(db: AsyncSession, ids: Sequence[int]) -> None:
-    """Locks these punches of codes without an employee, in one order, so that two imports never deadlock. Punches of an
-    employee need no lock of their own: `held_owners` holds the employee."""
-    if ids:
-        await driver(db).execute(_HOLD_PUNCHES, ids)
 
 
 def _identity(who: Who) -> int | None:

@@ -4,7 +4,7 @@ No rule lives here.
 Rows go through the driver itself: an import reads and writes every punch once, and the ORM would double its price.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
@@ -28,7 +28,6 @@ from app.db.direct import driver
 from app.host.attendance import imported
 from app.host.attendance.hours import LONGEST, Hours
 from app.host.attendance.imported import NewRecord
-from app.host.models import DayLock
 from app.webhooks import noting
 from app.webhooks.kinds import OUTCOME_CHANGED
 
@@ -53,6 +52,9 @@ SELECT r.id, r.employee_id, r.kind, r.workday, r.clock_in, r.clock_out, r.breaks
        w.clock_out AS written_out, w.breaks AS written_breaks
 FROM wanted JOIN attendance_records r USING (id) LEFT JOIN clock_imported_records w ON w.record_id = r.id
 """
+_HOLD = (
+    "SELECT count(*) FROM (SELECT FROM clock_transactions WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE) AS held"
+)
 _TEMPORARY = """
 CREATE TEMPORARY TABLE import_verdicts (
     id bigint, outcome text, record_id bigint, role text, covered_by bigint, retry boolean, lifted boolean,
@@ -250,10 +252,6 @@ def _pairs(ranges: Iterable[Any]) -> tuple[tuple[datetime, datetime], ...]:
     return tuple((one.lower, one.upper) for one in ranges)
 
 
-async def locked_days(db: AsyncSession, days: Collection[date]) -> set[date]:
-    return set(await db.scalars(select(DayLock.day).where(DayLock.day.in_(days)))) if days else set()
-
-
 async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list[int]:
     """Returns the ids of the new records. Notes what was written, so that a person's correction is recognized later."""
     ids = await imported.create_records(db, records)
@@ -269,6 +267,13 @@ async def create_records(db: AsyncSession, records: Sequence[NewRecord]) -> list
 async def update_record(db: AsyncSession, record_id: int, hours: Hours, workday: date) -> None:
     await imported.update_record(db, record_id, hours, workday)
     await driver(db).execute(_REMEMBER, record_id, hours.clock_in, hours.clock_out, _ranges(hours))
+
+
+async def hold_punches(db: AsyncSession, ids: Sequence[int]) -> None:
+    """Locks these punches in one order, so that two imports of unbound punches never deadlock. Punches of employees
+    need no lock of their own: the import holds their attendance."""
+    if ids:
+        await driver(db).execute(_HOLD, ids)
 
 
 async def store_verdicts(db: AsyncSession, rows: Sequence[JudgedPunch]) -> None:

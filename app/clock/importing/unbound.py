@@ -12,7 +12,6 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.importing import rows as import_rows
-from app.clock.importing.owners import hold_punches
 from app.clock.outcomes import Outcome
 from app.clock.pairing.shifts import AHEAD, REACH
 from app.clock.punches.daily_totals import noting_outcomes
@@ -65,7 +64,7 @@ async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[i
     Locks the punches before it judges them. So a transaction that binds their code or marks them has either ended, and
     is seen; or it waits, and marks what was written here.
     """
-    await hold_punches(db, ids)
+    await import_rows.hold_punches(db, ids)
     ((judged, news, some),) = await driver(db).fetch(_SETTLE, *await _facts(db, now), ids)
     await noting.note_number(db, OUTCOME_CHANGED, some, news)
     return judged, news
