@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 import pytest
 from sqlalchemy import func, select, text
@@ -100,27 +99,31 @@ async def test_the_hours_of_a_range_are_read_from_kept_counts_and_are_those_of_i
     assert blocks_of(found) < 200
 
 
-@pytest.mark.parametrize(
-    "narrowed",
-    [{}, {"terminal_sn": "T1"}, {"punch_codes": (0,)}, {"terminal_sn": "T1", "punch_codes": (0, day_counts.UNKNOWN)}, {"emp_codes": ("7",)}],
-)  # fmt: skip
 async def test_while_an_import_changes_outcomes_of_all_days_the_totals_of_lists_come_from_kept_counts(
-    mirror: Database, urls: DatabaseUrls, narrowed: dict[str, Any]
+    mirror: Database, urls: DatabaseUrls, subtests: pytest.Subtests
 ) -> None:
     await daily_totals.roll_up(mirror, "main")
     async with mirror.transaction() as db:
         await db.execute(text("UPDATE clock_transactions SET import_outcome = 'overlaps' WHERE id % 7 = 0"))
         await daily_totals.mark_outcomes(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
     await settle(urls, "clock_stale_days")
-    wanted = queries.PunchFilter(**narrowed)
-    async with mirror.transaction() as db:
-        plain = await queries._counted_fresh(db, wanted)
-        with watch(mirror.engine) as found:
-            assert (await queries.counted_by_day(db, wanted)).total == plain.total > 0
-        hours = await hour_counts.read(db, FIRST, LAST, FIRST)
-        assert sum(hours.hours.values()) == MANY + 1
-    # The punches lie in more than 500.
-    assert blocks_of(found) < 60, found.worst and found.worst.told()
+    codes = (0, day_counts.UNKNOWN)
+    for wanted in (
+        queries.PunchFilter(),
+        queries.PunchFilter(terminal_sn="T1"),
+        queries.PunchFilter(punch_codes=(0,)),
+        queries.PunchFilter(terminal_sn="T1", punch_codes=codes),
+        queries.PunchFilter(emp_codes=("7",)),
+    ):
+        with subtests.test(str(wanted)):
+            async with mirror.transaction() as db:
+                plain = await queries._counted_fresh(db, wanted)
+                with watch(mirror.engine) as found:
+                    assert (await queries.counted_by_day(db, wanted)).total == plain.total > 0
+                hours = await hour_counts.read(db, FIRST, LAST, FIRST)
+                assert sum(hours.hours.values()) == MANY + 1
+            # The punches lie in more than 500.
+            assert blocks_of(found) < 60, found.worst and found.worst.told()
 
 
 async def test_days_that_an_older_version_counted_get_their_hours_by_and_by(mirror: Database) -> None:
@@ -148,9 +151,8 @@ async def test_people_and_terminals_of_many_punches_are_looked_up_one_by_one(mir
     assert blocks_of(found) < 600
 
 
-@pytest.mark.parametrize("groups", [["waiting", "needs_person"], ["needs_person", "good"], ["needs_person"]])
 async def test_settled_punches_are_taken_from_kept_counts_whatever_groups_are_asked(
-    mirror: Database, groups: list[str]
+    mirror: Database, subtests: pytest.Subtests
 ) -> None:
     days = {"first": FIRST + timedelta(days=2), "last": FIRST + timedelta(days=2)}
     changed = (
@@ -160,39 +162,38 @@ async def test_settled_punches_are_taken_from_kept_counts_whatever_groups_are_as
         for place, outcome in enumerate(("'overlaps'", "'awaiting'", "NULL", "'overlaps', settled_at_utc = now()")):
             await db.execute(text(changed.format(outcome, place)), days)
         await daily_totals.count_days(db, [days["first"]])
-        wanted = transaction_filters._of_groups(groups)
-        plain = await queries._counted_fresh(db, wanted)
-        with watch(mirror.engine) as found:
-            assert await queries.counted_by_day(db, wanted) == plain
-    assert plain.total > 0
-    assert blocks_of(found) < 250
+        for groups in (["waiting", "needs_person"], ["needs_person", "good"], ["needs_person"]):
+            with subtests.test(str(groups)):
+                wanted = transaction_filters._of_groups(groups)
+                plain = await queries._counted_fresh(db, wanted)
+                with watch(mirror.engine) as found:
+                    assert await queries.counted_by_day(db, wanted) == plain
+                assert plain.total > 0
+                assert blocks_of(found) < 250
 
 
-@pytest.mark.parametrize(
-    "narrowed",
-    [
-        {},
-        {"terminal_sn": "T7"},
-        {"outcomes": ("imported",)},
-        {"punch_codes": (0,)},
-        {"punch_codes": (day_counts.UNKNOWN,)},
-    ],
-)
 async def test_days_with_punches_that_are_gone_are_taken_from_the_totals_too(
-    mirror: Database, urls: DatabaseUrls, narrowed: dict[str, Any]
+    mirror: Database, urls: DatabaseUrls, subtests: pytest.Subtests
 ) -> None:
     async with mirror.transaction() as db:
         await db.execute(text("UPDATE clock_transactions SET terminal_sn = 'T' || id % 300"))
         await daily_totals.count_days(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
     await settle(urls, "clock_transactions", "clock_analytics_daily", "clock_transaction_counts")
-    wanted = queries.PunchFilter(**narrowed)
-    async with mirror.transaction() as db:
-        assert await db.scalar(text("SELECT count(*) FROM clock_analytics_daily WHERE gone > 0")) == DAYS
-        plain = await queries._counted_fresh(db, wanted)
-        with watch(mirror.engine) as found:
-            assert await queries.counted_by_day(db, wanted) == plain
-    # The counts of all days by terminal would be 6,000 rows. The day that waits to be counted again is read.
-    assert blocks_of(found) < 400, found.worst and found.worst.told()
+    for wanted in (
+        queries.PunchFilter(),
+        queries.PunchFilter(terminal_sn="T7"),
+        queries.PunchFilter(outcomes=("imported",)),
+        queries.PunchFilter(punch_codes=(0,)),
+        queries.PunchFilter(punch_codes=(day_counts.UNKNOWN,)),
+    ):
+        with subtests.test(str(wanted)):
+            async with mirror.transaction() as db:
+                assert await db.scalar(text("SELECT count(*) FROM clock_analytics_daily WHERE gone > 0")) == DAYS
+                plain = await queries._counted_fresh(db, wanted)
+                with watch(mirror.engine) as found:
+                    assert await queries.counted_by_day(db, wanted) == plain
+            # The counts of all days by terminal would be 6,000 rows. The day that waits to be counted again is read.
+            assert blocks_of(found) < 400, found.worst and found.worst.told()
 
 
 async def test_the_rare_punches_of_some_people_are_counted_without_those_of_others(
