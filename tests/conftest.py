@@ -338,4 +338,6 @@ def command_line(urls: DatabaseUrls, folder: Path) -> CommandLine:
 
 
 def _browser(app: Any) -> Browser:
-    return Browser(transport=httpx.ASGITransport(app=app), base_url=BASE_URL, headers={"user-agent": "tests"})
+    # Packing takes a sixteenth of what a page does; what is packed, and how, is asked in tests/web/transport.
+    headers = {"user-agent": "tests", "accept-encoding": "identity"}
+    return Browser(transport=httpx.ASGITransport(app=app), base_url=BASE_URL, headers=headers)

@@ -69,7 +69,8 @@ async def test_page_and_export_have_the_same_rows(alice: Browser, parts: Parts) 
             first = await alice.get(url)
             for query in queries(Rendered(first.text, url), url):
                 asked += 1
-                shown = total_of((await alice.get(f"{url}?{query}")).text)
+                # As the filters of the page ask: for the list alone, with few rows, since the total says how many.
+                shown = total_of((await alice.fragment(f"{url}?{query}&per_page=25")).text)
                 lines = (await alice.get(f"{url}?{query}&export=jsonl")).text.count("\n")
                 if shown != lines:
                     differing.append(f"{url}?{query}: {shown} on the page, {lines} in the export")
