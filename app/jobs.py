@@ -87,13 +87,20 @@ FIRST = frozenset(name for name, kind in KINDS.items() if kind.first)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job that this process may run. When the row has another `attempt`, another worker took the job over."""
+    """A job that this process may run. When the row has another `attempt`, another worker took the job over.
+    `uncounted` earlier attempts ended because the database server left."""
 
     id: int
     attempt: int
     workspace: str
     name: str
     arguments: dict[str, Any] = field(repr=False)
+    uncounted: int = 0
+
+    @property
+    def counted(self) -> int:
+        """How many of the attempts that its kind allows are used."""
+        return self.attempt - self.uncounted
 
 
 # The function of a job.

@@ -21,6 +21,10 @@ DIED = "Its worker stopped during attempt {}, the last one. Retry it, or read th
 # Later jobs are found at a later look; each look wakes again what still waits.
 WOKEN_AT_ONCE = 50
 LONGEST_ERROR = 500
+# A job may be what brings the server down. So after this many attempts that the server ended, they count like others.
+MOST_UNCOUNTED = 5
+# Doubled each time. Before the first one there is none.
+PAUSE_AFTER_LOSS = timedelta(seconds=2)
 _IS_BRIEF = Job.name.in_(BRIEF)
 
 
@@ -51,7 +55,7 @@ async def due(
     wait. `busy`: what this worker has no place for. `workspace`: only its jobs."""
     here = Job.workspace == workspace if workspace else true()
     sorts = [
-        select(Job.id, Job.attempt, Job.name, Job.status)
+        select(Job.id, Job.attempt, Job.attempt - Job.uncounted, Job.name, Job.status)
         .where(Job.name.in_(names), here, _takeable(stale_after), or_(fits, is_of_sort & _is_last_attempt()))
         .order_by(Job.due_at)
         .limit(WOKEN_AT_ONCE)
@@ -59,8 +63,8 @@ async def due(
     ]
     rows = await db.execute(union_all(*(select(*one.subquery().c) for one in sorts)))
     found = []
-    for job_id, attempt, name, status in rows:
-        if status == "running" and attempt >= jobs.KINDS[name].attempts:
+    for job_id, attempt, counted, name, status in rows:
+        if status == "running" and counted >= jobs.KINDS[name].attempts:
             await fail(db, job_id, attempt, DIED.format(attempt))
         else:
             found.append((job_id, attempt))
@@ -84,7 +88,7 @@ async def claim(
             heartbeat_at=func.now(),
             finished_at=None,
         )
-        .returning(Job.id, Job.attempt, Job.workspace, Job.name, Job.arguments)
+        .returning(Job.id, Job.attempt, Job.workspace, Job.name, Job.arguments, Job.uncounted)
     )
     row = taken.one_or_none()
     if row is None and busy.is_full:
@@ -132,8 +136,19 @@ async def give_back(db: AsyncSession, job_id: int, attempt: int) -> bool:
     return given
 
 
+async def give_back_uncounted(db: AsyncSession, claim: Claim, error: str) -> bool:
+    """Puts the job back into the queue because the database server left during this attempt, which does not count."""
+    pause = PAUSE_AFTER_LOSS * int(2**claim.uncounted - 1)
+    counted = {"uncounted": Job.uncounted + 1, "error": error[:LONGEST_ERROR]}
+    given = await _move(
+        db, claim.id, claim.attempt, status="queued", due_at=func.now() + pause, heartbeat_at=None, **counted
+    )
+    await jobs.notify(db)
+    return given
+
+
 def pause_before(kind: JobKind, attempt: int) -> timedelta:
-    """How long to wait after this attempt failed."""
+    """How long to wait after this attempt failed. Only attempts that count are meant."""
     return kind.pause * int(2 ** (attempt - 1))
 
 
@@ -150,7 +165,7 @@ def _takeable(stale_after: timedelta) -> ColumnElement[bool]:
 
 def _is_last_attempt() -> ColumnElement[bool]:
     attempts = case({name: kind.attempts for name, kind in jobs.KINDS.items()}, value=Job.name)
-    return and_(Job.status == "running", Job.attempt >= attempts)
+    return and_(Job.status == "running", Job.attempt - Job.uncounted >= attempts)
 
 
 def _fits_as_brief(busy: NoPlace) -> ColumnElement[bool]:

@@ -5,11 +5,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
+from app.db import away
 from app.errors import Refusal
 from app.faults import described
 from app.host.problem_kinds import failed_jobs
@@ -25,6 +28,8 @@ from workers.slots import Slots
 Touch = Callable[[], Awaitable[Any]]
 # A transaction that asks for a job is over after so long, mostly.
 HELD_S = 0.5
+# How long the end of a job waits for a database that is away. Then another worker takes the job up once it is back.
+PATIENCE_S = 600
 _log = structlog.get_logger("muster.jobs")
 
 
@@ -85,21 +90,35 @@ async def _run_claimed(parts: Parts, function: Function, pace: Pace, claim: Clai
     except BaseExceptionGroup as group:
         await _broke(parts, kind, claim, group.exceptions[0])
     else:
-        async with parts.database.shared_transaction() as db:
-            await claims.finish(db, claim.id, claim.attempt)
+        await _write(parts, partial(claims.finish, job_id=claim.id, attempt=claim.attempt))
         _log.info("job done")
         await _told(failed_jobs.look_after_success(parts.database, claim.workspace))
 
 
+async def _write(parts: Parts, end: Callable[[AsyncSession], Awaitable[Any]]) -> None:
+    """Writes how the job ended. While the database is away, the job stays in this worker's hands, and no other one has
+    to notice its silence. If another one has taken it over, nothing is written."""
+
+    async def write() -> None:
+        async with parts.database.shared_transaction() as db:
+            await end(db)
+
+    await away.insist(write, PATIENCE_S)
+
+
 async def _broke(parts: Parts, kind: JobKind, claim: Claim, error: BaseException) -> None:
+    if away.is_because_away(error) and claim.uncounted < claims.MOST_UNCOUNTED:
+        _log.warning("the database server left during the job", reason=described(error))
+        await _write(parts, partial(claims.give_back_uncounted, claim=claim, error=described(error)))
+        _log.info("job given back: the database answers again")
+        return
     if isinstance(error, TakenOver):
         _log.warning("job taken over by another worker")
         return
     if isinstance(error, Refusal):
         # A refusal of the product will be the same a minute later, so a retry does not help.
         _log.warning("job refused", reason=error.message)
-        async with parts.database.shared_transaction() as db:
-            await claims.fail(db, claim.id, claim.attempt, error.message)
+        await _write(parts, partial(claims.fail, job_id=claim.id, attempt=claim.attempt, error=error.message))
         await _told(failed_jobs.look_after_failure(parts.database, claim.workspace))
         return
     _log.error("job failed", exc_info=error)
@@ -107,13 +126,12 @@ async def _broke(parts: Parts, kind: JobKind, claim: Claim, error: BaseException
 
 
 async def _failed(parts: Parts, kind: JobKind, claim: Claim, error: str) -> None:
-    async with parts.database.shared_transaction() as db:
-        if claim.attempt >= kind.attempts:
-            await claims.fail(db, claim.id, claim.attempt, error)
-        else:
-            pause = claims.pause_before(kind, claim.attempt)
-            await claims.postpone(db, claim.id, claim.attempt, pause, error)
-    if claim.attempt >= kind.attempts:
+    ended = partial(claims.fail, job_id=claim.id, attempt=claim.attempt, error=error)
+    if claim.counted < kind.attempts:
+        pause = claims.pause_before(kind, claim.counted)
+        ended = partial(claims.postpone, job_id=claim.id, attempt=claim.attempt, pause=pause, error=error)
+    await _write(parts, ended)
+    if claim.counted >= kind.attempts:
         await _told(failed_jobs.look_after_failure(parts.database, claim.workspace))
 
 

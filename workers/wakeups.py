@@ -27,6 +27,8 @@ from workers.cancelling import end
 from workers.slots import Slots
 
 ENTRY = "run_job"
+# After a look that failed: the database may be back at any moment.
+AWAY_S = 1
 _log = structlog.get_logger("muster.jobs")
 
 
@@ -38,13 +40,15 @@ async def keep_waking(database: Database, queue: Queue, names: Collection[str], 
     try:
         while True:
             rung.clear()
+            pause_s = pace.look_s
             try:
                 ear = await _listening(ear, database, rung)
                 await wake_due(database, queue, names, pace, slots.busy)
             except Exception as error:  # noqa: BLE001 - the database may be away for a while; the loop must outlive that
                 _log.warning("looking for due jobs failed", reason=type(error).__name__)
+                pause_s = min(AWAY_S, pace.look_s)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pace.look_s):
+                async with asyncio.timeout(pause_s):
                     await rung.wait()
     finally:
         if ear is not None and not ear.is_closed():
@@ -83,12 +87,13 @@ async def _wake(queue: Queue, found: Collection[tuple[int, int]], pace: Pace, pr
 
 
 async def _listening(ear: asyncpg.Connection | None, database: Database, rung: asyncio.Event) -> asyncpg.Connection:
-    """A connection that rings when somebody asks for work. When it breaks, a new one takes its place."""
+    """A connection that rings when somebody asks for work, and when it breaks. Then a new one takes its place."""
     if ear is not None and not ear.is_closed():
         return ear
     named = None if database.pooled else {"application_name": "muster-worker", **NOTICED}
     ear = await connect(database.url, server_settings=named)
     await ear.add_listener(jobs.CHANNEL, lambda *_: rung.set())
+    ear.add_termination_listener(lambda _: rung.set())
     return ear
 
 

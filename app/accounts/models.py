@@ -247,8 +247,7 @@ class AuditEntry(Base):
 class Job(Base):
     """Work that is due. This row decides; the queue's entry only wakes a worker.
     `key` allows one waiting or running job of a kind per workspace. `attempt` stops a run from writing after another
-    worker took it over.
-    """
+    worker took it over; `uncounted` of them ended because the database server left, and cost the job nothing."""
 
     __tablename__ = "jobs"
     __table_args__ = (
@@ -272,6 +271,7 @@ class Job(Base):
     arguments: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}")
     status: Mapped[str] = mapped_column(server_default="queued")
     attempt: Mapped[int] = mapped_column(server_default="0")
+    uncounted: Mapped[int] = mapped_column(server_default="0")
     created_at: Mapped[Created]
     due_at: Mapped[datetime] = mapped_column(server_default=func.now())
     started_at: Mapped[datetime | None]

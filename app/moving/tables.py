@@ -130,7 +130,7 @@ SHARED: tuple[MovingTable, ...] = (
     MovingTable(
         "jobs",
         "workspace = $1 AND status IN ('queued', 'running') AND name <> 'clock_sync'",
-        left=("status", "attempt", "started_at", "heartbeat_at", "finished_at", "error"),
+        left=("status", "attempt", "uncounted", "started_at", "heartbeat_at", "finished_at", "error"),
     ),
     MovingTable("problem_counts", "workspace = $1"),
 )

@@ -4,8 +4,8 @@ The steps themselves are in listings.py, punch_sync.py and after_mirror.py; rows
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 import structlog
 from sqlalchemy import update
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import SYSTEM
@@ -28,7 +27,7 @@ from app.clock.models import Connection, SyncRun
 from app.clock.remote import ClockError
 from app.clock.remote.session import utc_now
 from app.clock.settings import read_settings
-from app.clock.sync import run_rows
+from app.clock.sync import run_lease, run_rows
 from app.clock.sync.after_mirror import after_mirror, newest_punch, store_counts
 from app.clock.sync.listings import sync_listing
 from app.clock.sync.punch_sync import sync_punches
@@ -36,6 +35,7 @@ from app.clock.sync.run_rows import RunEnd, begin, end_of
 from app.clock.sync.run_state import Budget, BudgetSpentError, RunState, StoppedError, Watch
 from app.clock.zones import kept_time
 from app.counting import count
+from app.db.away import is_because_away
 from app.outbound import OutboundError
 from app.parts import Parts
 from app.problems import looking
@@ -43,7 +43,6 @@ from app.secrets import SecretError
 from app.webhooks import noting
 from app.webhooks.kinds import SYNC_FINISHED
 
-_SHORTEST_BEAT_S = 1.0
 _REST = timedelta(minutes=1)
 _log = structlog.get_logger("muster.clock.sync")
 
@@ -71,8 +70,8 @@ async def run(
     """Carries out a run that `run_rows.start_run` made. Safe to call twice and from two workers: one of them runs it.
 
     `watch` is told the progress after every page. `term` is how long a worker that says nothing counts as alive. Never
-    raises for what a server or a database row can do; what Muster itself did wrong closes the run as failed
-    and is raised.
+    raises for what a time-clock server or a database row can do; what Muster itself did wrong closes the run as failed
+    and is raised. When the database left, the run stays open, and the next call resumes it.
     """
     async with parts.database.transaction(workspace) as db:
         begun = await begin(db, run_id, term, now())
@@ -81,18 +80,21 @@ async def run(
         row, fence = begun
         running = await _prepare(db, parts, workspace, row, fence=fence, now=now)
     running.watch, running.term, running.resumes = watch, term, row.trigger == "resume"
-    async with _heartbeat(running):
+    async with run_lease.kept(running):
         try:
-            ending = await _carry_out(running, row.request)
+            return await _close(running, row, await _carry_out(running, row.request))
         except lease.LeaseLostError:
             await running.flush_log()
             async with parts.database.transaction(workspace) as db:
                 await run_rows.close_lost(db, row.id)
                 return end_of(await run_rows.get_run(db, row.id))
         except asyncio.CancelledError:
-            await _let_go(running)
+            await run_lease.let_go(running)
             raise
         except Exception as error:
+            if is_because_away(error):
+                await run_lease.let_go_when_back(running)
+                raise
             _log.exception("sync run broke", workspace=workspace, run_id=row.id)
             sentence = (
                 f"Muster itself failed ({type(error).__name__}); its log says where. The next run continues from here."
@@ -101,7 +103,6 @@ async def run(
             with suppress(lease.LeaseLostError):
                 await _close(running, row, broke)
             raise
-        return await _close(running, row, ending)
 
 
 async def _prepare(
@@ -126,7 +127,8 @@ async def _prepare(
 
 
 async def _carry_out(running: RunState, request: Mapping[str, Any]) -> RunOutcome:
-    """The steps. What stops them becomes an ending; a lost lease and our own faults go through."""
+    """The steps. What stops them becomes an ending; a lost lease, a database that left and our own faults go
+    through."""
     spent = False
     try:
         await _open_remote(running)
@@ -136,6 +138,8 @@ async def _carry_out(running: RunState, request: Mapping[str, Any]) -> RunOutcom
             spent = True
         await after_mirror(running, imports=bool(request.get("import", True)))
     except (StoppedError, RestoredError, SecretError, ImportFailedError, OutboundError) as error:
+        if is_because_away(error):
+            raise
         return _stopped_by(running, error)
     if spent:
         return RunOutcome("truncated", TcCode.TRUNCATED, _budget_sentence(running), queues_next=True)
@@ -267,34 +271,3 @@ async def _set_health(db: AsyncSession, ending: RunOutcome, now: datetime) -> No
         await connection.mark_failed(db, ending.code.value if ending.code else "", ending.message or "", now)
     elif ending.not_before is not None:
         await db.execute(update(Connection).values(not_before=ending.not_before))
-
-
-async def _let_go(running: RunState) -> None:
-    """The worker is told to end. It frees the lease, so the next worker need not wait until it expires."""
-    with suppress(SQLAlchemyError, OSError):
-        await running.flush_log()
-        async with running.parts.database.transaction(running.workspace) as db:
-            await lease.give_back(db, running.fence)
-
-
-@asynccontextmanager
-async def _heartbeat(running: RunState) -> AsyncIterator[None]:
-    """Keeps the lease during a slow call. If it is lost, the next page's transaction finds out."""
-
-    async def beat() -> None:
-        while True:
-            await asyncio.sleep(max(running.term.total_seconds() / 4, _SHORTEST_BEAT_S))
-            try:
-                await running.renew()
-            except lease.LeaseLostError:
-                return
-            except (SQLAlchemyError, OSError):
-                _log.warning("the lease was not renewed", workspace=running.workspace, run_id=running.run_id)
-
-    task = asyncio.create_task(beat())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task

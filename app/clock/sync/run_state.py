@@ -172,9 +172,14 @@ class RunState:
     async def flush_log(self) -> None:
         """Writes the calls down in a short transaction of their own."""
         records, self._records = self._records, []
-        if records:
+        if not records:
+            return
+        try:
             async with self.parts.database.transaction(self.workspace) as db:
                 await call_log.store(db, self.run_id, records)
+        except BaseException:
+            self._records[:0] = records
+            raise
 
     def refuse_when_spent(self) -> None:
         """Raises StoppedError or BudgetSpentError where the next call may not be made."""

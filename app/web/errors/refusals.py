@@ -3,12 +3,11 @@
 from typing import Any
 
 import structlog
-from asyncpg import InternalClientError
 from litestar import Request
 from litestar.exceptions import HTTPException
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.db.away import is_away, sqlstate_of
 from app.db.connecting import READ_ONLY
 from app.db.pool import ShareTaken
 from app.errors import (
@@ -44,8 +43,6 @@ NOT_SAVED = marked("Nothing was saved. You can send it again.")
 PERHAPS_SAVED = marked("It may have been saved or not: look before you send it again.")
 # The statement was ended, by its limit or by the people who run the server.
 _ENDED = "57014"
-# The server is ending or starting, or is gone. "08" is any failure of a connection.
-_AWAY = frozenset({"57P01", "57P02", "57P03"})
 # A table, column or schema does not exist, or a column was changed under a prepared statement.
 _OTHER_TABLES = frozenset({"42P01", "42703", "3F000", "0A000"})
 READING = ("GET", "HEAD", "OPTIONS")
@@ -108,19 +105,19 @@ def as_refusal(error: Exception) -> Refusal:
         return error
     if isinstance(error, HTTPException):
         return _of_litestar(error)
-    return _passing(error) or _of_database(_sqlstate(error)) or Internal(WRONG_HERE)
+    return _passing(error) or _of_database(sqlstate_of(error)) or Internal(WRONG_HERE)
 
 
 def _passing(error: Exception) -> Busy | None:
     """Faults of the database that end by themselves. The codes are PostgreSQL's (its manual, appendix A)."""
-    sqlstate = _sqlstate(error)
+    sqlstate = sqlstate_of(error)
     if isinstance(error, PoolTimeoutError):
         message = SHARE_TAKEN if isinstance(error, ShareTaken) else CROWDED
     elif sqlstate == _ENDED or isinstance(error, TimeoutError):
         message = TOO_SLOW
     elif sqlstate == READ_ONLY:
         message = NO_CHANGES
-    elif sqlstate in _AWAY or sqlstate[:2] == "08" or _lost(error):
+    elif is_away(error):
         message = AWAY
     else:
         return None
@@ -136,19 +133,6 @@ def _of_database(sqlstate: str) -> Refusal | None:
     if sqlstate in _OTHER_TABLES:
         return Unavailable("This server must be updated, or an update is running: its tables do not fit the program.")
     return None
-
-
-def _sqlstate(error: Exception) -> str:
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    return getattr(cause, "sqlstate", None) or ""
-
-
-def _lost(error: Exception) -> bool:
-    # The driver's own error comes from a statement that goes directly to it: the server ended the connection, and the
-    # driver had no statement to match that message with (app.db.pool.note_failure does the same for other statements).
-    if isinstance(error, (OperationalError, InterfaceError, ConnectionError, InternalClientError)):
-        return True
-    return isinstance(error, DBAPIError) and error.connection_invalidated
 
 
 def _of_litestar(error: HTTPException) -> Refusal:

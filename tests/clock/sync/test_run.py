@@ -1,6 +1,7 @@
 """A sync from end to end, against the simulator over HTTP and real PostgreSQL."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -12,9 +13,12 @@ from app.accounts.audit import COMMAND_LINE, Actor
 from app.clock.connection import lease
 from app.clock.mirror import missing_rows
 from app.clock.sync import backfill, run_rows, when_due
+from app.clock.sync import run as sync
+from app.db.away import is_because_away
 from app.errors import Conflict, Invalid, NotFound
 from app.secrets import Secret
 from tests.clock.syncing import site
+from tests.surveys.api.test_lost_server import lost_after_a_statement
 
 BOTH = pytest.mark.parametrize("profile", ["cloud", "onprem"])
 
@@ -433,6 +437,30 @@ async def test_a_fault_of_our_own_closes_the_run_and_the_next_one_continues(part
         assert (broken.status, broken.error_code) == ("failed", "TC-IMPORT")
         assert broken.error_message.startswith("Muster itself failed (ProgrammingError)")
         assert (await here.sync_punches()).status == "succeeded"
+        await here.holds_everything()
+
+
+@pytest.mark.parametrize("pages", [0, 3], ids=["at its beginning", "among its pages"])
+async def test_a_run_whose_database_left_stays_open_and_is_resumed_by_its_own_job(parts, urls, pages):
+    """It frees its lease. Otherwise the next attempt would wait until that expires."""
+    async with site(parts) as here, AsyncExitStack() as stack:
+        run_id, told = await here.start(), 0
+
+        def lose(_):
+            nonlocal told
+            told += 1
+            if told == pages + 1:
+                stack.enter_context(lost_after_a_statement(parts.database, urls))
+
+        with pytest.raises(Exception) as lost:  # noqa: PT011 - it may be any of many errors
+            await sync.run(parts, "main", run_id, now=lambda: here.now, watch=lose)
+        assert is_because_away(lost.value)
+        assert (await here.row(run_id)).status == "running"
+        assert await here.scalar("SELECT run_id IS NULL FROM clock_sync_lease")
+        end = await here.run_of(run_id)
+        assert (end.status, end.message) == ("succeeded", None)
+        found = await here.rows('SELECT status, "trigger" FROM clock_sync_runs ORDER BY id')
+        assert found == [("truncated", "manual"), ("succeeded", "resume")]
         await here.holds_everything()
 
 

@@ -36,12 +36,14 @@ def _seconds(row: Any) -> float | None:
     return (row.finished_at - row.started_at).total_seconds() if ended else None
 
 
+_COUNTED = (Job.attempt - Job.uncounted).label("counted")
 BASE: Select[Any] = select(
     Job.id,
     Job.name,
     Job.key,
     Job.status,
-    Job.attempt,
+    _COUNTED,
+    Job.uncounted,
     Job.arguments,
     Job.created_at,
     Job.due_at,
@@ -59,7 +61,7 @@ SPEC = ListSpec(
     columns=(
         Column("name", "Work", lambda row: KINDS.get(row.name, row.name)),
         Column("status", "State", lambda row: row.status, Job.status),
-        Column("attempt", "Attempts", lambda row: row.attempt, Job.attempt, numeric=True),
+        Column("attempt", "Attempts", lambda row: row.counted, _COUNTED, numeric=True),
         Column("due_at", "Due", lambda row: row.due_at, Job.due_at),
         Column("started_at", "Started", lambda row: row.started_at, Job.started_at),
         Column("took", "Took", _seconds, hint="From the latest start to the end"),
