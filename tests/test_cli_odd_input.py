@@ -148,6 +148,8 @@ CASES = [
     ("tenant:export", "a b", "acme.muster"),
     ("tenant:import", LONG),
     ("tenant:import", __file__),
+    ("tenant:remove", LONG, "--yes", LONG),
+    ("tenant:remove", "main", "--yes", "main"),
     ("person:erase", LONG),
     ("person:erase", ""),
     ("tenant:create", LONG, "--name", "Acme"),

@@ -222,7 +222,7 @@ def refuse_unkeepable(arguments: Sequence[str]) -> None:
 def say_who_is_at_work(whom: str) -> None:
     """Prints what the command waits for, while another process changes tables."""
     click.echo(
-        f"Another migrate:modules, tenant:create or tenant:import is at work ({whom}). This one begins when that one ends.",
+        f"Another migrate:modules, tenant:create, tenant:import or tenant:remove is at work ({whom}). This one begins when that one ends.",
         err=True,
     )
 

@@ -1,10 +1,11 @@
-"""`tenant:create`, `tenant:export`, `tenant:import`."""
+"""`tenant:create`, `tenant:export`, `tenant:import`, `tenant:remove`."""
 
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from app.config import Settings
     from app.moving.arriving import ImportedTenant
     from app.moving.leaving import ExportedTenant
+    from app.moving.removing import RemovedTenant
     from app.secrets import Secret
 
 PASSPHRASE = "MUSTER_PASSPHRASE"  # noqa: S105 - the name of a variable
@@ -188,4 +190,54 @@ def _new_file(path: Path) -> Iterator[BinaryIO]:
         Path(scratch).unlink(missing_ok=True)
 
 
-COMMANDS = (tenant_create, tenant_export, tenant_import)
+@click.command("tenant:remove")
+@click.argument("key")
+@click.option("--yes", "confirmed", metavar="KEY", help="The key once more, so that you are not asked.")
+@frame.json_option
+def tenant_remove(*, key: str, confirmed: str | None, as_json: bool) -> None:
+    """Remove a deactivated tenant for good: its people, punches, attendance, answers, accounts.
+
+    The audit stays. If it is cut off, run it again.
+    """
+    settings = frame.settings_of_environment()
+    with frame.database(settings) as urls:
+        there = frame.run(_counted(urls, key))
+        for line in _goes(key, there):
+            click.echo(line, err=True)
+        if (confirmed or _typed(key)) != key:
+            frame.refuse(f"That is not the key {key}. Nothing was removed.")
+        frame.run(_remove(urls, key, there))
+    frame.answer({"key": key, **asdict(there)}, f"The tenant {key} is removed.", as_json=as_json)
+
+
+def _goes(key: str, there: "RemovedTenant") -> Iterator[str]:
+    yield (
+        f"The tenant {key} has {count(there.users, 'user', 'users')}, {count(there.people, 'person', 'people')},"
+        f" {count(there.punches, 'punch', 'punches')}, {count(there.records, 'attendance record', 'attendance records')} and"
+        f" {count(there.answers, 'answer', 'answers')}. All of it goes, with its settings, its jobs, and the keys of its answers."
+    )
+    yield f"The head of its ledger is {there.ledger_head} (row {there.ledger_rows}). A complete copy elsewhere has the same."
+
+
+def _typed(key: str) -> str:
+    """What the person types. Ends the command without a terminal."""
+    if not sys.stdin.isatty():
+        frame.refuse(f"Nothing was removed. Give --yes {key} to remove it without being asked.")
+    return str(click.prompt(f"This can't be undone. Type {key} to remove it for good", err=True))
+
+
+async def _counted(urls: frame.Urls, key: str) -> "RemovedTenant":
+    from app.moving import removing
+
+    return await removing.counted(urls.need_owner(), key)
+
+
+async def _remove(urls: frame.Urls, key: str, there: "RemovedTenant") -> None:
+    from app.db.migrate import MigrationWatch
+    from app.moving import removing
+
+    watch = MigrationWatch(waits_for=frame.say_who_is_at_work)
+    await removing.remove_tenant(urls.need_owner(), key, there, watch)
+
+
+COMMANDS = (tenant_create, tenant_export, tenant_import, tenant_remove)

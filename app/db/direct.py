@@ -111,7 +111,7 @@ async def _asked(fetch: Callable[..., Any], connection: asyncpg.Connection, sql:
 def refuse_if_lost(connection: asyncpg.Connection, error: BaseException) -> None:
     """The driver raises errors of its own when the server went away. This raises ConnectionError, which all callers
     know."""
-    if isinstance(connection, Beginning):
+    if type(connection) is Beginning:  # to `isinstance` the driver's metaclass says yes for all of its connections
         connection.refused_a_change |= refused_a_change(error)
     if connection.is_closed():
         raise ConnectionError("the database server closed the connection") from error

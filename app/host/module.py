@@ -156,6 +156,8 @@ ACTS = {
     "tenant.import": "Tenant imported",
     "tenant.deactivate": "Tenant deactivated",
     "tenant.edit": "Tenant edited",
+    "tenant.remove": "Tenant removed",
+    "tenant.remove_begin": "Removal of a tenant begun",
     "token.create": "API token made",
     "token.revoke": "API token revoked",
     "user.activate": "User activated",
@@ -211,13 +213,11 @@ JOBS = {
     "housekeeping": JobKind("Remove expired sessions, links and jobs", timeout=timedelta(minutes=10)),
     "keys_check": JobKind("Try the secret keys", timeout=timedelta(minutes=30)),
     "problems_sweep": JobKind("Look for problems", timeout=timedelta(minutes=5), brief=True, first=True),
-    # Each attempt continues where the last one ended, so many attempts are worth it.
     "alerts": JobKind("Tell people of problems", timeout=timedelta(minutes=10), brief=True),
     "send_mail": JobKind("Send mail", timeout=timedelta(minutes=30), brief=True),
-    # As for mail.
     "send_webhooks": JobKind("Send webhooks", timeout=timedelta(minutes=10)),
     "webhooks_tidy": JobKind("Remove old events of webhooks", timeout=timedelta(minutes=30)),
-    "long_act": JobKind("Act on all rows of a list", timeout=timedelta(hours=6), attempts=10),
+    "long_act": JobKind("Act on all rows of a list", timedelta(hours=6), attempts=10),  # each continues the last one
 }
 
 

@@ -248,7 +248,7 @@ class _Arrival:
         if found:
             raise Conflict(
                 f"This installation has already: {', '.join(found)}. Nothing was written."
-                " If it is an earlier copy of this tenant, remove that (docs/operate.md, Move a tenant). An e-mail, passkey or"
+                " If it is an earlier copy of this tenant, remove that with `muster tenant:remove`. An e-mail, passkey or"
                 " token can be changed in one of the two installations; then export again."
             )
 

@@ -1,0 +1,141 @@
+"""`tenant:remove`: removes a deactivated tenant for good. The rows of shared tables go slice by slice, then the schema
+and the tenant itself in one transaction. When it is cut off, the tenant is still there, and a second run continues."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import asyncpg
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.accounts.audit import COMMAND_LINE
+from app.db.connecting import connect
+from app.db.direct import send
+from app.db.migrate import MigrationWatch, as_owner
+from app.db.session import PLATFORM, into_workspace, schema_of
+from app.errors import Conflict, Invalid, NotFound
+
+SLICE = 500
+# Shared tables with a column `workspace`, in the order of removal: accounts go before the roles that they have. What
+# refers to an account goes with it.
+REMOVED = (
+    "jobs",
+    "outgoing_mails",
+    "users",
+    "roles",
+    "user_types",
+    "policies",
+    "problem_counts",
+    "workspace_looks",
+)
+# Shared tables that keep their rows, and why.
+KEPT: Mapping[str, str] = {
+    "audit_entries": "The audit is never shortened: it says what happened here.",
+    "backup_watch": "It is about the backups of the installation.",
+    "clock_sign_ins": "Its key names no tenant. It is removed when it was not used for a week.",
+    "mail_streak": "It is about the mail server of the installation.",
+    "request_budgets": "What an API token has used of its limit counts for minutes.",
+    "worker_heartbeats": "They are of the installation.",
+}
+# A lock on one of a hundred tables that takes longer belongs to work that must end first.
+_LIMITS = "SET LOCAL lock_timeout = '5s'"
+_ACTIVE = "SELECT active FROM shared.tenants WHERE key = $1"
+_WORKS = """
+SELECT name FROM shared.jobs
+WHERE workspace = $1 AND status = 'running' AND heartbeat_at > now() - interval '1 minute' LIMIT 1
+"""
+_AUDIT = """
+INSERT INTO shared.audit_entries (workspace, actor_name, act, subject_type, subject_id, before)
+VALUES ('main', $1, $2, 'tenant', $3, CAST($4 AS jsonb))
+"""
+# What a person would miss.
+_COUNT = """
+SELECT (SELECT count(*) FROM shared.users WHERE workspace = $1) AS users,
+    (SELECT count(*) FROM employees) AS people,
+    (SELECT count(*) FROM attendance_records) AS records,
+    (SELECT count(*) FROM clock_transactions) AS punches,
+    (SELECT count(*) FROM survey_responses) AS answers,
+    (SELECT number FROM survey_ledger_head) AS ledger_rows,
+    (SELECT encode(row_hash, 'hex') FROM survey_ledger_head) AS ledger_head
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedTenant:
+    """How much of it there is. `ledger_head` is the hash of row `ledger_rows`, the last one: an exported copy that is
+    complete has the same."""
+
+    users: int
+    people: int
+    records: int
+    punches: int
+    answers: int
+    ledger_rows: int
+    ledger_head: str
+
+
+async def counted(owner_url: str, key: str) -> RemovedTenant:
+    """What a removal would remove. Raises NotFound for an unknown key, Invalid for the platform, Conflict for a tenant
+    that is active or has work under way."""
+    if key == PLATFORM:
+        raise Invalid.at("key", "The platform itself can't be removed. Name a tenant.")
+    connection = await connect(owner_url, server_settings={"application_name": "muster-remove"})
+    try:
+        async with connection.transaction(readonly=True):
+            await _refuse_in_use(connection, _ACTIVE, key)
+            await send(connection, into_workspace(key))
+            found: Any = await connection.fetchrow(_COUNT, key)
+            return RemovedTenant(**found)
+    finally:
+        await connection.close()
+
+
+async def remove_tenant(owner_url: str, key: str, there: RemovedTenant, watch: MigrationWatch) -> None:
+    """Removes what `counted` found. It may be repeated after it was cut off. Raises the same errors: also when the
+    tenant is activated meanwhile, which keeps the rest."""
+    async with as_owner(owner_url, watch) as opened:
+        await _note(await _held(opened, key), "tenant.remove_begin", key, there)
+    for table in REMOVED:
+        while await _remove_slice(owner_url, watch, key, table):
+            pass
+    async with as_owner(owner_url, watch) as opened:
+        connection = await _held(opened, key)
+        await send(connection, f'DROP SCHEMA IF EXISTS "{schema_of(key)}" CASCADE')
+        for table in REMOVED:  # what was written since its turn
+            await connection.execute(f"DELETE FROM shared.{table} WHERE workspace = $1", key)
+        await connection.execute("DELETE FROM shared.tenants WHERE key = $1", key)
+        await _note(connection, "tenant.remove", key, there)
+
+
+async def _remove_slice(owner_url: str, watch: MigrationWatch, key: str, table: str) -> bool:
+    """True while there may be more."""
+    some = f"SELECT ctid FROM shared.{table} WHERE workspace = $1 LIMIT {SLICE}"
+    async with as_owner(owner_url, watch) as opened:
+        connection = await _held(opened, key)
+        told: str = await connection.execute(f"DELETE FROM shared.{table} WHERE ctid = ANY(ARRAY({some}))", key)
+    return told == f"DELETE {SLICE}"
+
+
+async def _held(opened: AsyncConnection, key: str) -> asyncpg.Connection:
+    """The driver's connection. The tenant stays as it is until the transaction ends."""
+    raw: Any = await opened.get_raw_connection()
+    connection: asyncpg.Connection = raw.driver_connection
+    await send(connection, _LIMITS)
+    await _refuse_in_use(connection, f"{_ACTIVE} FOR UPDATE", key)
+    return connection
+
+
+async def _refuse_in_use(connection: asyncpg.Connection, query: str, key: str) -> None:
+    active = await connection.fetchval(query, key)
+    if active is None:
+        raise NotFound(f"There is no workspace {key}.")
+    if active:
+        raise Conflict(f"The tenant {key} is active. Deactivate it on the page Tenants first.")
+    if work := await connection.fetchval(_WORKS, key):
+        raise Conflict(f"A job of the tenant {key} still runs ({work}). Retry when it has ended.")
+
+
+async def _note(connection: asyncpg.Connection, act: str, key: str, there: RemovedTenant) -> None:
+    told = msgspec.json.encode(asdict(there)).decode()
+    await connection.execute(_AUDIT, COMMAND_LINE.name, act, key, told)
