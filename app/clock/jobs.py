@@ -11,7 +11,7 @@ from app import jobs
 from app.accounts import policies
 from app.accounts.audit import SYSTEM
 from app.clock import purge
-from app.clock.bindings import actions as bindings
+from app.clock.bindings import match_pass
 from app.clock.importing import import_due
 from app.clock.punches import daily_totals
 from app.clock.review import long_work
@@ -31,8 +31,10 @@ async def run_sync(parts: Parts, claim: Claim) -> None:
 
 
 async def match(parts: Parts, claim: Claim) -> None:
-    async with parts.database.transaction(claim.workspace) as db:
-        await bindings.match_all(db)
+    open_transaction = partial(parts.database.transaction, claim.workspace)
+    compared = await match_pass.compare_names(open_transaction)
+    async with open_transaction() as db:
+        await match_pass.match_all(db, compared)
         await looking.look_soon(db)
 
 

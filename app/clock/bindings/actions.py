@@ -5,9 +5,7 @@ and written in bindings/rows.py. Verbs take ids of mirrored people (`clock_emplo
 does not allow the act; `OPEN_TO` has the states that do.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select, update
@@ -16,17 +14,19 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app import jobs
 from app.accounts import audit
 from app.accounts.audit import Actor
-from app.clock.bindings import matching, transitions
 from app.clock.bindings import rows as binding_rows
+from app.clock.bindings import transitions
 from app.clock.bindings.accepting import Accepting, named_by, sort_out
 from app.clock.bindings.code_states import BindingTransition, Code, Decision
-from app.clock.bindings.directory import directory
+from app.clock.bindings.match_pass import MatchResult, match_all, match_held
 from app.clock.codes import BINDING_STATES, LINKED_STATES, BindingState
 from app.clock.models import Binding, ClockEmployee
 from app.clock.punches import rebinding
 from app.errors import Conflict, Invalid, NotFound
 from app.host.events import EmployeesChanged, Event, KioskChanged
 from app.host.models import Employee
+
+__all__ = ["MatchResult", "match_all"]  # of match_pass.py
 
 LONGEST_REMARK = 2000
 OPEN_TO: Mapping[str, frozenset[str]] = {
@@ -49,37 +49,6 @@ LABELS: Mapping[str, str] = {
     "ignore": "Ignore",
     "un_ignore": "Stop ignoring",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class MatchResult:
-    """What a pass did, as codes: those whose binding changed, and those of them that became conflicts (TC-CONFLICT)."""
-
-    changed: tuple[str, ...]
-    new_conflicts: tuple[str, ...]
-
-
-async def match_all(db: AsyncSession) -> MatchResult:
-    """The automatic pass over every code. A second one changes nothing. It is noted in the binding history, not in the
-    audit."""
-    await binding_rows.hold(db)
-    await binding_rows.make_missing(db)
-    return await _match(db)
-
-
-async def _match(db: AsyncSession) -> MatchResult:
-    codes = await binding_rows.read_all(db)
-    people, kiosk, ignore_zeros = await binding_rows.read_host(db)
-    host = directory(people, kiosk, ignore_leading_zeros=ignore_zeros)
-    # Each name is compared with all others. With many people this takes seconds, and other requests must not wait for
-    # it.
-    changes = await asyncio.to_thread(matching.match, codes, host)
-    await binding_rows.write(db, audit.SYSTEM.name, changes)
-    news = [change for change in changes if change.is_news]
-    conflicts = [
-        one for one in news if one.decision.state == BindingState.CONFLICT and one.code.state != one.decision.state
-    ]
-    return MatchResult(tuple(one.code.emp_code for one in news), tuple(one.code.emp_code for one in conflicts))
 
 
 async def bind(db: AsyncSession, actor: Actor, clock_employee_id: int, host_employee_id: int) -> None:
@@ -150,13 +119,14 @@ async def un_ignore(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable
 
 
 async def match_again(db: AsyncSession, actor: Actor, clock_employee_ids: Iterable[int]) -> list[str]:
-    """Decides codes again by the decision order, in this transaction; cleared ones too. Returns the codes.
+    """Decides codes again by the decision order, in this transaction; cleared ones too. Returns the codes. The names of
+    other codes are left to the pass that it asks for.
 
     It skips codes that a person decided (bound, ignored) and codes that are missing on the server. Rejected pairs stay
     rejected.
     """
     codes = await _for_each(db, actor, "match_again", clock_employee_ids, transitions.unattempted)
-    await _match(db)
+    await match_held(db, by_name=set(codes))
     return codes
 
 

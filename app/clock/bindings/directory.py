@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.clock.bindings import similar_names
+from app.clock.bindings.similar_names import ComparedNames
 from app.texts import id_number_key
 
 
@@ -38,6 +39,8 @@ class Directory:
     kiosk: Mapping[str, int]
     ignore_leading_zeros: bool
     folded_names: Mapping[int, str] = field(default_factory=dict)
+    compared: ComparedNames = field(default_factory=ComparedNames)
+    new_names: Mapping[int, str] = field(default_factory=dict)
 
     def having(self, number: str) -> Sequence[HostEmployee]:
         """Everybody with this ID number, including those who left."""
@@ -48,20 +51,26 @@ class Directory:
 
     def similar(self, name: str) -> list[SimilarEmployee]:
         """Eligible people whose name is similar, the most similar first."""
-        ranked = similar_names.ranked(name, self.folded_names)
+        ranked = self.compared.ranked(name, self.folded_names, self.new_names)
         return [SimilarEmployee(key, self.by_id[key].name, score) for key, score in ranked]
 
 
 def directory(
-    employees: Iterable[HostEmployee], kiosk: Mapping[str, int], *, ignore_leading_zeros: bool = False
+    employees: Iterable[HostEmployee],
+    kiosk: Mapping[str, int],
+    *,
+    ignore_leading_zeros: bool = False,
+    compared: ComparedNames | None = None,
 ) -> Directory:
-    """`kiosk` maps an enrolled code to the host employee's id."""
+    """`kiosk` maps an enrolled code to the host employee's id; `compared` saves comparing these names again."""
     by_id = {one.id: one for one in sorted(employees, key=lambda one: one.id)}
     by_number: dict[str, list[HostEmployee]] = defaultdict(list)
     for one in by_id.values():
         by_number[number_key(one.id_number, ignore_leading_zeros=ignore_leading_zeros)].append(one)
     names = {one.id: similar_names.folded_name(one.name) for one in by_id.values() if one.eligible}
-    return Directory(by_id, by_number, kiosk, ignore_leading_zeros, {key: name for key, name in names.items() if name})
+    names = {key: name for key, name in names.items() if name}
+    compared = compared or ComparedNames()
+    return Directory(by_id, by_number, kiosk, ignore_leading_zeros, names, compared, compared.new_in(names))
 
 
 def number_key(number: str, *, ignore_leading_zeros: bool = False) -> str:

@@ -5,7 +5,7 @@ the rows, carries the changes out and writes the history. When two names are sim
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from app.clock.bindings.code_states import BindingTransition, Code, Decision
@@ -14,15 +14,26 @@ from app.clock.codes import BindingState
 from app.counting import some
 
 KEPT_CANDIDATES = 3
+_UNDECIDED = (BindingState.NOT_FOUND, BindingState.SUGGESTED, BindingState.UNBOUND)
 _GONE = "No longer in the server's list of people; the link is kept, so that old punches stay attributable."
 
 
-def match(codes: Sequence[Code], host: Directory) -> list[BindingTransition]:
-    """One pass over all codes: what changes, and why. A second pass over its result changes nothing."""
-    decided = _settle_claims(_without_lost_links([(code, decide(code, host)) for code in codes], host))
-    decided = _with_names(decided, host)
+def match(codes: Sequence[Code], host: Directory, *, by_name: Collection[str] | None = None) -> list[BindingTransition]:
+    """One pass over all codes: what changes, and why. A second pass over its result changes nothing. With `by_name`,
+    names of other undecided codes than these are not compared: such codes stay as they are, for a later pass, unless
+    somebody whom they name has got or lost a code."""
+    decided = _with_names(_before_names(codes, host), host, by_name)
     changes = [BindingTransition(code, _without_absent(code, decision)) for code, decision in decided]
     return [change for change in changes if _differs(change)]
+
+
+def undecided(codes: Sequence[Code], host: Directory) -> set[str]:
+    """The names that a pass must compare with all others."""
+    return {code.name for code, decision in _before_names(codes, host) if decision.state == BindingState.NOT_FOUND}
+
+
+def _before_names(codes: Sequence[Code], host: Directory) -> "Decided":
+    return _settle_claims(_without_lost_links([(code, decide(code, host)) for code in codes], host))
 
 
 def decide(code: Code, host: Directory) -> Decision:
@@ -175,15 +186,28 @@ def _claims(decided: Decided) -> tuple[Claims, Claims]:
     return held, claims
 
 
-def _with_names(decided: Decided, host: Directory) -> Decided:
+def _with_names(decided: Decided, host: Directory, by_name: Collection[str] | None) -> Decided:
     """Step 4, for the codes that nothing else decided. It comes after the claims, because an employee with a code is
     never suggested."""
     held, claims = _claims(decided)
     linked = {**claims, **held}
-    return [
-        (code, _by_name(code, decision.why, host, linked) if decision.state == BindingState.NOT_FOUND else decision)
-        for code, decision in decided
-    ]
+
+    def completed(code: Code, decision: Decision) -> Decision:
+        if decision.state != BindingState.NOT_FOUND:
+            return decision
+        if by_name is not None and code.emp_code not in by_name and _may_stay(code, linked):
+            return _unchanged(code)
+        return _by_name(code, decision.why, host, linked)
+
+    return [(code, completed(code, decision)) for code, decision in decided]
+
+
+def _may_stay(code: Code, linked: Claims) -> bool:
+    """True for an undecided code while each employee that it suggests is without a code, and each that it names as
+    taken has one."""
+    suggested_are_free = all(one.host_employee_id not in linked for one in code.candidates)
+    taken_have_a_code = all(one.host_employee_id in linked for one in code.taken)
+    return code.state in _UNDECIDED and suggested_are_free and taken_have_a_code
 
 
 def _by_name(code: Code, number: str, host: Directory, linked: Claims) -> Decision:

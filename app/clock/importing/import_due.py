@@ -183,7 +183,7 @@ class _Work:
     async def settle_unbound(self, newest_found: int) -> int:
         """Judges the punches of unbound codes without the pairing core. Returns how many."""
         rolled_up = 0
-        async with self.open_transaction() as reading, aclosing(unbound.find(reading, self.now)) as found:
+        async with aclosing(unbound.find(self.open_transaction, self.now)) as found:
             async for ids in found:
                 cut = bisect_right(ids, newest_found)
                 before = self.total.judged

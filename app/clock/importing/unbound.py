@@ -5,7 +5,8 @@ They get the outcome of line 3 of the order of decisions (docs/rules.md), if no 
 or had a record, or to which another condition applies, is judged by the pairing core like all others.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any
 
@@ -20,8 +21,10 @@ from app.db.direct import driver
 from app.webhooks import noting
 from app.webhooks.kinds import OUTCOME_CHANGED
 
-SLICE = 10_000
+# So many are found at a time, and so many settled in one transaction.
+FOUND, SLICE = 100_000, 10_000
 NOT_BOUND = Outcome.NOT_BOUND.value
+Open = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 
 _ALONE = """
     t.punched_at_utc <= $2 AND t.host_attendance_id IS NULL AND t.imported_role IS NULL
@@ -33,7 +36,9 @@ _ALONE = """
         SELECT FROM unnest($4::timestamptz[], $5::timestamptz[]) AS u (first, until)
         WHERE t.punched_at_utc >= u.first AND t.punched_at_utc < u.until)
 """
-_FIND = f"SELECT t.id FROM clock_transactions t WHERE t.judge_at <= $1 AND {_ALONE} ORDER BY t.id"
+_FIND = (
+    f"SELECT t.id FROM clock_transactions t WHERE t.judge_at <= $1 AND {_ALONE} AND t.id > $6 ORDER BY t.id LIMIT $7"
+)
 _OTHER_MARK = ended_where(f"t.import_outcome IS DISTINCT FROM '{NOT_BOUND}'", "t")
 # coalesce keeps PostgreSQL from the index on `judge_at`: the ids find the rows, whatever the statistics of the table
 # say. A row is news when this transaction set its `updated_at`.
@@ -50,12 +55,17 @@ SELECT count(*), count(*) FILTER (WHERE news), ARRAY(SELECT id FROM stored WHERE
 """
 
 
-async def find(db: AsyncSession, now: datetime) -> AsyncGenerator[Sequence[int]]:
+async def find(open_transaction: Open, now: datetime) -> AsyncGenerator[Sequence[int]]:
     """Ids of such punches, some thousands at a time, in the order in which they lie in the table: by person, every
-    slice would touch every page of it. The transaction stays open meanwhile; it only reads."""
-    cursor = await driver(db).cursor(_FIND, *await _facts(db, now))
-    while rows := await cursor.fetch(SLICE):
-        yield [row[0] for row in rows]
+    slice would touch every page of it. No transaction is open while the caller settles them: the server would end one
+    that waits for minutes."""
+    last, may_be_more = 0, True
+    while may_be_more:
+        async with open_transaction() as db:
+            ids = [row[0] for row in await driver(db).fetch(_FIND, *await _facts(db, now), last, FOUND)]
+        for place in range(0, len(ids), SLICE):
+            yield ids[place : place + SLICE]
+        last, may_be_more = ids[-1] if ids else last, len(ids) == FOUND
 
 
 async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[int, int]:

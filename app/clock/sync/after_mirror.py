@@ -11,7 +11,7 @@ from functools import partial
 from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.bindings import actions as bindings
+from app.clock.bindings import match_pass
 from app.clock.importing import import_due
 from app.clock.models import Punch, SyncRun
 from app.clock.punches import changes, daily_totals, marks
@@ -32,8 +32,9 @@ _BROUGHT = text(
 async def match_step(run: RunState) -> None:
     """Judges the bindings of people that came, changed or went. New conflicts go into `run.findings["conflicts"]`, a
     list of codes: they make the run partial."""
+    compared = await match_pass.compare_names(partial(run.parts.database.transaction, run.workspace))
     async with run.writing(resource="bindings") as step:
-        result = await bindings.match_all(step.db)
+        result = await match_pass.match_all(step.db, compared)
         if result.new_conflicts:
             run.findings["conflicts"] = list(result.new_conflicts)
 

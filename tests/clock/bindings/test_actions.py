@@ -3,14 +3,16 @@ and which punches the import must look at again."""
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import delete, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.audit import Actor
 from app.accounts.models import AuditEntry, Job
 from app.clock.bindings import actions as bindings
+from app.clock.bindings import match_pass
 from app.clock.bindings.accepting import Accepting, Left
 from app.clock.importing.import_due import import_due
 from app.clock.models import Binding, BindingChange, ClockEmployee, Punch, StaleDay
@@ -313,6 +315,30 @@ class TestActs:
         assert await bindings.match_again(db, BOB, ids) == ["1"]
         assert (await history(db, "1"), (await binding(db, "1")).host_employee_id) == (before, ada)
         assert [(await binding(db, code)).state for code in ("8", "9")] == ["bound", "ignored"]
+
+    async def test_match_again_leaves_the_names_of_others_to_the_pass_that_it_asks_for(self, db):
+        """With very many people, comparing all names would take longer than a request may."""
+        await employ(db, "Ada Lovelace", "1"), await employ(db, "Ben Okri", "2")
+        one = await person(db, "8", full_name="Ada Lovelace", state="not_found")
+        await person(db, "9", full_name="Ben Okri", state="not_found")
+        await db.execute(delete(Job))
+        assert await bindings.match_again(db, BOB, [one]) == ["8"]
+        assert [(await binding(db, code)).state for code in ("8", "9")] == ["suggested", "not_found"]
+        assert "clock_match" in await jobs_asked(db)
+
+    async def test_a_pass_uses_the_names_that_were_compared_before_it(self, database):
+        """Those of codes without a binding, too: a first sync brings all of them at once."""
+        async with database.transaction() as db:
+            await employ(db, "Ada Lovelace", "1")
+            db.add(ClockEmployee(emp_code="9", seen=1, full_name="Ada Lovelace"))
+        compared = await match_pass.compare_names(partial(database.transaction, "main"))
+        assert {name: len(found) for name, found in compared.found.items()} == {"Ada Lovelace": 1}
+        compared.found["Ada Lovelace"] = []
+        async with database.transaction() as db:
+            await match_pass.match_all(db, compared)
+            assert (await binding(db, "9")).state == "not_found"
+            await match_pass.match_all(db)
+            assert (await binding(db, "9")).state == "suggested"
 
     async def test_acts_skip_states_they_are_not_for_and_one_person_s_page_says_so(self, db):
         one = await person(db, "1", state="not_found")

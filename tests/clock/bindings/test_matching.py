@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from app.clock.bindings.code_states import Code
 from app.clock.bindings.directory import Directory, HostEmployee, SimilarEmployee, directory, number_key
-from app.clock.bindings.matching import match
-from app.clock.bindings.similar_names import folded_name
+from app.clock.bindings.matching import match, undecided
+from app.clock.bindings.similar_names import ComparedNames, folded_name
 
 ADA = HostEmployee(1, "100", "Ada Lovelace", eligible=True)
 BEN = HostEmployee(2, "200", "Ben Okri", eligible=True)
@@ -496,3 +496,37 @@ def test_the_order_of_codes_never_matters(world, random):
     assert {one.binding_id: one for one in settled(codes, people)} == {
         one.binding_id: one for one in settled(shuffled, people)
     }
+
+
+@st.composite
+def changed_hosts(draw):
+    """A world, and its people as they were when their names were compared."""
+    codes, people = draw(worlds())
+    return codes, people, directory(draw(PEOPLE), people.kiosk, ignore_leading_zeros=people.ignore_leading_zeros)
+
+
+@settings(max_examples=300, deadline=None)
+@given(changed_hosts())
+def test_names_that_were_compared_before_change_no_decision(world):
+    """Also of people who came, left or were renamed since."""
+    codes, people, before = world
+    compared = ComparedNames(before.folded_names)
+    compared.compare(undecided(codes, before))
+    known = directory(
+        people.by_id.values(), people.kiosk, ignore_leading_zeros=people.ignore_leading_zeros, compared=compared
+    )
+    assert match(codes, known) == match(codes, people)
+
+
+@settings(max_examples=300, deadline=None)
+@given(worlds(), st.sets(st.sampled_from(NUMBERS)))
+def test_a_pass_over_the_names_of_some_leaves_what_the_next_whole_pass_completes(world, chosen):
+    codes, people = world
+    after = {one.binding_id: one for one in settled(codes, people)}
+    some = {one.binding_id: one for one in codes}
+    for change in match(codes, people, by_name=chosen):
+        some[change.code.binding_id] = applied(change)
+    for key, one in some.items():
+        if one.emp_code in chosen:
+            assert one == after[key]
+    assert {one.binding_id: one for one in settled(some.values(), people)} == after

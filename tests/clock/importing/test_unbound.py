@@ -3,13 +3,16 @@ the word is the pairing core's, and no mark is lost."""
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from functools import partial
 
+import psycopg
 import pytest
 from sqlalchemy import insert, select, text, update
 
-from app.clock.importing import import_due, unbound
+from app.clock.importing import due, import_due, unbound
 from app.clock.importing import rows as import_rows
 from app.clock.importing.owners import OwnedCodes
 from app.clock.models import Binding, Cursor, Punch, StaleDay
@@ -19,6 +22,7 @@ from app.clock.punches import marks
 from app.db.session import Database
 from tests.clock.mirror_store import FAR, when
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, outcomes, punch
+from tests.cluster import DatabaseUrls
 
 EVER = TimeSpan(when("2020-01-01 00:00"), when("2030-01-01 00:00"))
 NOW = when("2026-03-06 10:00")
@@ -61,8 +65,7 @@ async def read_until_tuesday(db) -> None:
 
 
 async def found(database: Database, now=FAR) -> list[int]:
-    async with database.transaction() as db:
-        return [one async for ids in unbound.find(db, now) for one in ids]
+    return [one async for ids in unbound.find(partial(database.transaction, "main"), now) for one in ids]
 
 
 @pytest.mark.parametrize("now", [NOW, FAR], ids=["then", "much later"])
@@ -77,7 +80,7 @@ async def test_whatever_is_settled_gets_the_word_of_the_core(database: Database,
                 one.punch_id: (one.outcome.value, one.judge_at, one.role, one.retry, one.is_news)
                 for one in judged.verdicts
             }
-        ids = [one async for ids in unbound.find(db, now) for one in ids]
+    ids = await found(database, now)
     assert ids, "there is something to settle"
     assert {expected[one][:4] for one in ids} == {("not_bound", None, None, False)}
     async with database.transaction() as db:
@@ -145,6 +148,41 @@ async def test_a_code_that_is_bound_meanwhile_keeps_its_mark(database: Database)
 async def settle(database: Database, ids: list[int]) -> tuple[int, int]:
     async with database.transaction() as db:
         return await unbound.settle(db, ids, FAR)
+
+
+SLOW = """
+CREATE FUNCTION main.slowly() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1.5); RETURN NULL; END $$;
+CREATE TRIGGER slowly BEFORE INSERT ON main.clock_analytics_daily FOR EACH STATEMENT EXECUTE FUNCTION main.slowly();
+"""
+
+
+@contextmanager
+def slow_counting(urls: DatabaseUrls) -> Iterator[None]:
+    with psycopg.connect(urls.owner, autocommit=True) as owner:
+        owner.execute(SLOW)
+        try:
+            yield
+        finally:
+            owner.execute("DROP FUNCTION main.slowly CASCADE")
+
+
+async def test_while_days_are_counted_slowly_no_transaction_waits(
+    database: Database, urls: DatabaseUrls, monkeypatch
+) -> None:
+    """The server ends one that waits between two statements, for minutes in a job; here for half a second."""
+    monkeypatch.setattr(unbound, "FOUND", 2)
+    monkeypatch.setattr(unbound, "SLICE", 2)
+    monkeypatch.setattr(due, "PORTION", 2)
+    async with database.transaction() as db:
+        await connect(db)
+        await punch(db, "7", "I 08:00, O 17:00, I Tue 08:00, O Tue 17:00, I Wed 08:00")
+    impatient = Database(urls.app, idle_s=0.5)
+    try:
+        with slow_counting(urls):
+            result = await import_due.import_due(partial(impatient.transaction, "main"), now=FAR)
+    finally:
+        await impatient.close()
+    assert (result.judged, result.complete) == (5, True)
 
 
 async def test_an_import_that_is_stopped_says_that_it_is_not_complete(database: Database, monkeypatch) -> None:
