@@ -25,6 +25,7 @@ from tests.browser.looking import turn_dark, violations_apart_from_shell
 from tests.browser.seldom import seldom
 from tests.browser.walking import walk
 from tests.chromium import COLOURS, sticks_out, violations
+from tests.web.transport.test_needed import without_rules
 
 LAPTOP = {"width": 1280, "height": 800}
 # Answers that are not looked at as a page: parts of one, pictures, streams, programs' addresses.
@@ -85,6 +86,7 @@ _LENGTHEN_CELLS = f"""names => {{
   for (const cell of cells) (cell.querySelector('a, span') ?? cell).textContent = '{LONG}';
   return cells.length;
 }}"""
+_CLASSES = "[...document.querySelectorAll('[class]')].flatMap(one => [...one.classList])"
 # The page of a menu in other states than those it opens with.
 _OTHER_STATES = "/clock_transactions?outcome=imported"
 
@@ -101,6 +103,7 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
     page_of: SignedIn, rare: list[str]
 ) -> None:
     page, faults, seen, known = page_of("alice", color_scheme="light"), [], [], Known()
+    had: set[str] = set()
     page.goto("/surveys/list")
     survey = page.locator("a[href*='/surveys/view/']").first.get_attribute("href")
     page.goto("/admin/users?q=bob")
@@ -123,6 +126,7 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
         page.evaluate(WITHOUT_SHADOWS)
         faults += [f"{address}: {fault}" for fault in (looked_at(page, known) if seen else looked_at_whole(page))]
         seen.append(urlsplit(address).path)
+        had.update(page.evaluate(_CLASSES))
     page.goto(_OTHER_STATES)
     page.evaluate(SHORTEN)
     page.evaluate(WITHOUT_SHADOWS)
@@ -131,6 +135,7 @@ def test_every_page_that_an_administrator_can_reach_is_accessible_in_each_look_a
     assert faults == []
     missing = [route for route, pattern in _pages() if not any(pattern.fullmatch(path) for path in seen)]
     assert missing == [], "no link led there"
+    assert without_rules(had) == set(), "app/web/transport/needed.py leaves them out"
 
 
 def _pages() -> Iterator[tuple[str, re.Pattern[str]]]:
