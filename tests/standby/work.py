@@ -208,7 +208,7 @@ class Work:
 
     async def imported_again(self, killed: float, promoted: float) -> float:
         """Seconds from the kill until new punches of the time clock were seen. Waits for that, and asks for a run:
-        a job gives up after some deaths of its server."""
+        a job gives up after many deaths of its server."""
         imported = self.heard.imported_at
         while not imported or imported[-1] < promoted:
             self.refuse_broken()
