@@ -74,11 +74,10 @@ async def _fail_over(servers: Pair, work: Work) -> tuple[dict[str, float], dict[
     await asyncio.to_thread(servers.fail_over)
     promoted = time.monotonic()
     seconds = await work.answered_again(killed, promoted)
-    lost = await work.lost()
     await asyncio.to_thread(servers.join)
     async with asyncio.timeout(PATIENCE_S):
         seconds["import"] = await work.imported_again(killed, promoted)
-    return seconds, lost
+    return seconds, await work.lost()
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ class Acknowledged:
 
     receipts: dict[tuple[str, int], str] = field(default_factory=dict)
     decided: set[int] = field(default_factory=set)
-    punches: set[int] = field(default_factory=set)
+    punches: set[str] = field(default_factory=set)
     answered_at: dict[str, list[float]] = field(default_factory=_of_each)
     failed_at: dict[str, list[float]] = field(default_factory=_of_each)
     imported_at: list[float] = field(default_factory=list)
@@ -167,14 +167,14 @@ class Work:
             await asyncio.sleep(PAUSE_S)
 
     async def _look_at_punches(self) -> None:
-        """What one can read was kept, as far as people know."""
+        """By the number that the time clock gives: the last page before a failure may be read again."""
         while True:
             try:
-                found = await self.rows("SELECT id FROM clock_transactions")
+                found = await self.rows("SELECT remote_id FROM clock_transactions")
             except Exception:  # noqa: BLE001 - the server is away, in one of many ways
                 await asyncio.sleep(PAUSE_S)
                 continue
-            if new := {one.id for one in found} - self.heard.punches:
+            if new := {one.remote_id for one in found} - self.heard.punches:
                 self.heard.punches |= new
                 self.heard.imported_at.append(time.monotonic())
             await asyncio.sleep(PAUSE_S)
@@ -232,11 +232,12 @@ class Work:
         self._tasks.clear()
 
     async def lost(self) -> dict[str, list[Any]]:
-        """What was acknowledged until now and is not there. The work may continue meanwhile."""
+        """What was acknowledged until now and is not there. The work may continue meanwhile. A sync commits its pages
+        without waiting for the standby, so punches are complete once the sync is beyond where it was."""
         heard = set(self.heard.receipts.values()), set(self.heard.decided), set(self.heard.punches)
         receipts = {row.hash for row in await self.rows("SELECT encode(row_hash, 'hex') AS hash FROM survey_responses")}
         decided = {row.id for row in await self.rows("SELECT id FROM attendance_records WHERE status = 'approved'")}
-        punches = {row.id for row in await self.rows("SELECT id FROM clock_transactions")}
+        punches = {row.remote_id for row in await self.rows("SELECT remote_id FROM clock_transactions")}
         return {
             "receipts": sorted(heard[0] - receipts),
             "decisions": sorted(heard[1] - decided),
