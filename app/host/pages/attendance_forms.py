@@ -1,7 +1,7 @@
 """The forms of `/attendance`: add a record by hand, edit one. Times are typed in the workspace's zone."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,6 +14,7 @@ from sqlalchemy import Row
 from app.errors import Conflict, Invalid, NotFound
 from app.host import zone
 from app.host.attendance import records as attendance
+from app.host.attendance.doubtful import TICK, doubts
 from app.host.attendance.hours import KINDS, MOST_BREAKS, WRONG_YEAR, Hours
 from app.host.attendance.records import LONGEST_NOTE
 from app.host.pages.attendance_record import record_of
@@ -50,7 +51,7 @@ async def add(ctx: NamedDependency[Context]) -> Response[Any]:
     form = _form(_rows(posted), chooses_person=True, both=_needs_both(posted)).read(posted)
     if posted.get("more"):
         return await _one_more_break(ctx, form, None, where)
-    hours = _hours(form, where, None)
+    hours = _hours(form, where, None, agreed=posted.get("long") == "1")
     if form.ok and hours is not None:
         try:
             person = await pick(ctx.db, form["employee"])
@@ -87,7 +88,7 @@ async def edit(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Respo
     form = await edits.sent(
         ctx, fields, _stored(record, where), _facts(record), about=("attendance", record_id, "breaks")
     )
-    hours = _hours(form, where, record)
+    hours = _hours(form, where, record, agreed=posted.get("long") == "1")
     if form.ok and hours is not None:
         try:
             done_to = await attendance.edit(ctx.db, ctx.actor, record_id, hours, form["note"])
@@ -166,9 +167,9 @@ def _rows(posted: FormMultiDict) -> int:
     return SPARE if number is None else min(MOST_BREAKS, number)
 
 
-def _hours(form: Bound, where: ZoneInfo, record: Row[Any] | None) -> Hours | None:
+def _hours(form: Bound, where: ZoneInfo, record: Row[Any] | None, *, agreed: bool) -> Hours | None:
     """The typed hours; None when they are wrong, with the errors put into the form.
-    An empty row of breaks is no break."""
+    An empty row of breaks is no break. `agreed`: the person says that more than a day is right."""
     # An unchanged time keeps its instant: it may be in the second of two equal hours in autumn,
     # or have a fraction of a second.
     kept = {_as_shown(one, where): one for one in _instants(record)}
@@ -189,10 +190,13 @@ def _hours(form: Bound, where: ZoneInfo, record: Row[Any] | None) -> Hours | Non
         return None
     end = form["clock_out"]
     try:
-        return Hours(instant(form["clock_in"]), instant(end) if end else None, tuple(breaks), form["kind"])
+        hours = Hours(instant(form["clock_in"]), instant(end) if end else None, tuple(breaks), form["kind"])
     except OverflowError:
         form.refuse("clock_in", WRONG_YEAR)
         return None
+    if found := doubts(hours, datetime.now(UTC), Hours.of(record) if record else None, agreed=agreed):
+        _absorb(form, Invalid("", details=found))
+    return hours
 
 
 def _instants(record: Row[Any] | None) -> list[datetime]:
@@ -234,6 +238,7 @@ async def _show(
     chosen = await name_picked(ctx.db, form.shown["employee"]) if record is None else ""
     rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
     stays = ctx.wants_fragment and await _stays(ctx)
+    agrees = ctx.request.method == "POST" and (await ctx.form()).get("long") == "1"
     way: dict[str, Any] = {"back": named_way_back(ctx)} if stays and ctx.request.method == "GET" else {}
     return await page(
         ctx,
@@ -246,6 +251,8 @@ async def _show(
         stays=stays,
         rows=rows,
         has_seconds=_has_seconds(form),
+        agrees_to_long=agrees,
+        asks_if_long=agrees or TICK in (form.at("clock_out") or ""),
         may_add=rows < MOST_BREAKS,
         **way,
     )

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -648,3 +648,34 @@ async def test_locks_need_their_own_permission(vera: Browser, visitor: Browser) 
         assert (
             await vera.submit(f"/attendance/locks/{act}", {"from": "2026-11-20", "to": "2026-11-20", "confirmed": "1"})
         ).status_code == 403
+
+
+async def test_a_time_in_the_future_is_refused_at_its_field(database: Database, alice: Browser) -> None:
+    _, record_id = await one_record(database)
+    tomorrow = f"{datetime.now(UTC).date() + timedelta(days=1)}T08:00"
+    typed = {"employee": "1", "clock_in": tomorrow, "kind": "regular", "rows": "1"}
+    added = await alice.submit("/attendance/add", typed)
+    form = await edit_form(alice, record_id)
+    edited = await alice.submit(f"/attendance/{record_id}/edit", {**form, "clock_out": tomorrow})
+    for answer in (added, edited):
+        assert answer.status_code == 422
+        assert "This time is in the future. Check the date." in answer.text
+    async with database.transaction() as db:
+        assert (await record_of(db, record_id)).clock_out == at("17:00")
+        assert await db.scalar(select(func.count()).select_from(AttendanceRecord)) == 1
+
+
+async def test_hours_of_more_than_a_day_are_asked_about(database: Database, alice: Browser) -> None:
+    _, record_id = await one_record(database)
+    url, form = f"/attendance/{record_id}/edit", await edit_form(alice, record_id)
+    assert 'name="long"' not in (await alice.get(url)).text
+    long = {**form, "clock_out": "2026-11-23T04:20"}
+    asked = await alice.submit(url, long)
+    assert asked.status_code == 422
+    assert "it is 68 h 20 min. Check the dates. If it is right, tick the box below." in asked.text
+    assert 'name="long"' in asked.text
+    assert (await alice.submit(url, {**long, "long": "1"})).status_code == 303
+    # A change of the note alone is not asked about again.
+    assert (await alice.submit(url, {**await edit_form(alice, record_id), "note": "On call"})).status_code == 303
+    async with database.transaction() as db:
+        assert (await record_of(db, record_id)).note == "On call"
