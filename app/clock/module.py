@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
     from app.host.events import Event
+    from app.problems.events import ProblemsMoved
     from app.problems.kinds import ProblemSource
     from app.web.site import Site
 
@@ -220,9 +221,11 @@ def _problems() -> "ProblemSource":
 
 def _connect() -> None:
     from app.host import events, zone
+    from app.problems import events as problem_events
 
     zone.provide(_zone_name)
     events.listen(_on_host_event)
+    problem_events.listen(_on_problems)
 
 
 async def _zone_name(db: "AsyncSession") -> str:
@@ -237,6 +240,12 @@ async def _on_host_event(db: "AsyncSession", event: "Event") -> None:
 
     await marks.on_host_event(db, event)
     await actions.on_host_event(db, event)
+
+
+async def _on_problems(db: "AsyncSession", moved: "ProblemsMoved") -> None:
+    from app.clock.problems import day_facts
+
+    await day_facts.on_problems(db, moved)
 
 
 LISTS = (

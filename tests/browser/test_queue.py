@@ -126,6 +126,19 @@ def test_a_row_with_the_focus_is_called_by_its_name(page_of: SignedIn) -> None:
     expect(row).to_have_accessible_name(row.locator("[data-title]").inner_text())
 
 
+def test_after_an_act_the_drawer_shows_from_its_top_what_became_of_it(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(WAITING)
+    page.locator("tbody a[data-drawer]").first.click()
+    box = page.locator("#drawer-box")
+    act = box.get_by_role("button", name="Match again")
+    act.wait_for()
+    assert box.evaluate("box => (box.scrollTop = 200, box.scrollTop)") == 200
+    act.click()
+    expect(page.locator("body")).to_contain_text("was matched again")
+    assert box.evaluate("box => box.scrollTop") == 0
+
+
 def test_what_a_filter_finds_and_what_is_ticked_is_read_aloud_once(page_of: SignedIn) -> None:
     page = page_of("bob")
     page.goto(WAITING)

@@ -249,6 +249,15 @@ async def hosts_of(db: AsyncSession, host_employee_ids: Collection[int]) -> dict
     return {row.id: row for row in await db.execute(_HOSTS.where(among(Employee.id, host_employee_ids)))}
 
 
+async def holders(db: AsyncSession, emp_code: str) -> Sequence[Row[Any]]:
+    """Employees who have the code as ID number, those who left too: while there is one, none is added."""
+    code = _number_key(func.lower(func.btrim(emp_code)))
+    columns = (Employee.id, Employee.name, Employee.id_number, Employee.department, Employee.active)
+    number = _number_key(Employee.__table__.c.id_number_key)
+    wanted = select(*columns, Employee.deleted_at, _CODES).where(number == code)
+    return (await db.execute(wanted.order_by(Employee.active.desc(), Employee.name, Employee.id))).all()
+
+
 async def hosts_like(db: AsyncSession, words: str, most: int = MOST_HOSTS) -> Sequence[Row[Any]]:
     """Host employees to bind to, whose name, ID number or department holds every word; active ones first. If there are
     none: those whose name has the most of the words, because the clock may write a name in another way."""

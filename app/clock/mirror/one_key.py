@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.clock.days import TOLD_DAYS
+
 # Fewer are a first day, or some people who forgot.
 LEAST_SINGLE = 20
 # Of a hundred punches, so many have the one code. People press another key now and then.
@@ -30,6 +32,11 @@ class KeyUse:
     person_days: int
     recorded: int
     single: int
+
+
+def without_partner(single: int) -> str:
+    """How many punches found no partner, and of which days they are: older ones are read as undirected, too."""
+    return f"{single:,} of its punches of the last {TOLD_DAYS} days have no partner"
 
 
 def use_of(uses: Mapping[str, Any]) -> KeyUse:

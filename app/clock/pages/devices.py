@@ -53,10 +53,8 @@ MEANS = {
     "attendance": "Its punches become attendance.",
     "access": "It only opens a door: its punches never become attendance.",
 }
-JUDGING = (
-    "punches that belong to no record yet are judged again by the next import, and may become attendance. Existing records"
-    " stay as they are."
-)
+JUDGED = "that belong to no record yet are judged again by the next import, and may become attendance. Existing records stay as they are."
+JUDGING = f"punches {JUDGED}"
 SETTINGS = {
     "direction": Form(Choice("direction", "Direction", options={"": "As the settings say", **DIRECTIONS})),
     "kind": Form(Choice("kind", "Kind", options={"": "As the server says", **KINDS})),

@@ -38,7 +38,7 @@ from app.clock.review import long_act_words
 from app.db.locks import hold
 from app.errors import Conflict, NotFound
 from app.host.pages.picking import pick, picked_id
-from app.texts import id_number_key
+from app.host.people import people
 from app.web import edits
 from app.web.context import Context
 from app.web.errors.refusals import refuse_head
@@ -75,8 +75,13 @@ async def bind(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
     foretold = await binding_queries.foretell(ctx.db, row.emp_code, host.id)
     undoable = await undoing.foretell(ctx.db, [row.emp_code], host.id)
     overtaken = await _is_overtaken(ctx, row, host.id)
-    if overtaken or (foretold.needs_a_yes and not await undo.confirmed(ctx, undoable)):
-        return await undo.ask_to_bind(ctx, row, host, foretold, undoable, overtaken=overtaken)
+    inactive = not (await binding_queries.hosts_of(ctx.db, [host.id]))[host.id].active
+    asks = foretold.needs_a_yes or inactive
+    if overtaken or (asks and not await undo.confirmed(ctx, undoable)):
+        return await undo.ask_to_bind(ctx, row, host, foretold, undoable, overtaken=overtaken, inactive=inactive)
+    if inactive and (await ctx.form()).get("activate") == "1":
+        refuse_unless_allowed(ctx, "add")
+        await people.activate(ctx.db, ctx.actor, [host.id])
     said = await _bind(ctx, employee_id, host.id)
     return await _after(ctx, employee_id, " ".join([f"{row.emp_code} is bound to {host.name} now.", *said]))
 
@@ -223,7 +228,9 @@ async def _show(
     """`problem` is what is wrong with the host employee `typed` in *Bind*."""
     row = await binding_queries.person(ctx.db, employee_id)
     may_act = ctx.may("clock.employees.edit")
-    offered = await _worth_offering(ctx, row) if may_act else ()
+    holders = await _holders(ctx, row)
+    known = {one.id for one in holders}
+    offered = [one for one in await _worth_offering(ctx, row) if one.id not in known] if may_act else ()
     return await page(
         ctx,
         "clock/employee.html",
@@ -238,11 +245,12 @@ async def _show(
         punches=await binding_queries.recent_punches(ctx.db, row.emp_code),
         may_act=may_act,
         offered=offered,
+        holders=holders,
         host_hint=host_hint,
         names=_named(row)[0] if row.host_employee_id or row.candidates else None,
         shown=undo.shown(row),
         open_to={act for act, states in bindings.OPEN_TO.items() if row.state in states},
-        may_add=ctx.may(ADDS) and not any(_has_its_number(one, row) for one in offered),
+        may_add=ctx.may(ADDS) and not holders,
         offers_schedules=row.profile in PROFILES and PROFILES[row.profile].offers(schedules.RESOURCE),
         enrolled=[(label, icon) for key, label, icon, _ in ENROLLED if getattr(row, f"has_{key}")],
         states=BINDING_STATES,
@@ -263,9 +271,12 @@ async def _worth_offering(ctx: Context, row: Any) -> Sequence[Row[Any]]:
     return await binding_queries.hosts_like(ctx.db, row.full_name, most=MOST_OFFERED)
 
 
-def _has_its_number(host: Row[Any], row: Any) -> bool:
-    """True when an employee has the person's number: then *Add as employee* would refuse to make a second one."""
-    return id_number_key(host.id_number) == id_number_key(row.emp_code)
+async def _holders(ctx: Context, row: Any) -> Sequence[Row[Any]]:
+    """Employees who have the code as ID number, and are not proposed anyway."""
+    if row.host_employee_id or row.state == BindingState.IGNORED:
+        return ()
+    proposed = {one["host_employee_id"] for one in (*row.candidates, *row.taken)}
+    return [one for one in await binding_queries.holders(ctx.db, row.emp_code) if one.id not in proposed]
 
 
 async def _codes_of(ctx: Context, row: Any) -> dict[int, list[str]]:

@@ -14,7 +14,7 @@ from app.clock.models import Punch
 from app.clock.outcomes import GROUP_LABELS, OUTCOMES, Outcome, outcome_label
 from app.clock.pages import punch_acts
 from app.clock.pages import transaction_list as punches
-from app.clock.pages.devices import JUDGING
+from app.clock.pages.devices import JUDGED
 from app.clock.pages.punch_acts import ACTS
 from app.clock.punches import rejudging
 from app.clock.review import decisions, fixes, settled_words, settling
@@ -142,7 +142,7 @@ async def ask_terminal(ctx: NamedDependency[Context], punch_id: FromPath[int]) -
     return await ask_first(
         ctx,
         question=f"{fix.label}?",
-        consequence=f"{found.cause} Its {JUDGING}".strip(),
+        consequence=f"{found.cause} Its {fix.punches} {JUDGED}".strip(),
         submit="Read as undirected",
         danger=False,
         fields=[("agreed", fix.label)],
@@ -199,7 +199,7 @@ async def _show(
 ) -> Response[Any]:
     now = datetime.now(UTC)
     found = await why(ctx.db, punch_id, now)
-    offered = [one for one in found.fixes if ctx.may(one.permission)]
+    offered = [] if found.is_passing else [one for one in found.fixes if ctx.may(one.permission)]
     return await page(
         ctx,
         "clock/why.html",

@@ -137,11 +137,14 @@ def shown(row: Any) -> str:
 
 
 async def ask_to_bind(
-    ctx: Context, row: Any, host: Any, foretold: Foretold, undoable: Undoable, *, overtaken: bool
+    ctx: Context, row: Any, host: Any, foretold: Foretold, undoable: Undoable, *, overtaken: bool, inactive: bool
 ) -> Response[Any]:
     """The question takes the place of the drawer's content, or is a page. `overtaken`: it says who bound the code
-    meanwhile."""
+    meanwhile. `inactive`: it says what the punches would show, and offers to activate the employee."""
     instead, said = "", _sentences(host, foretold)
+    if inactive:
+        waiting = count(foretold.waiting, "punch that waits", "punches that wait")
+        said = [f"{host.name} is inactive: {waiting} will show “Employee inactive”, unless you activate them.", *said]
     if overtaken:
         at = (await ctx.zone()).time(row.decided_at)
         instead, said = (
@@ -157,6 +160,7 @@ async def ask_to_bind(
         consequence=" ".join(said),
         url=f"/clock_employees/{row.id}/bind",
         fields=[("host", f"#{host.id}"), ("foretold", signature(undoable)), ("shown", shown(row))],
+        activates=host.name if inactive and ctx.may("host.people") else "",
         **offer(undoable, host.name),
         cancel_url=f"/clock_employees/{row.id}",
     )

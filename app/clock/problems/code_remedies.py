@@ -12,6 +12,7 @@ from app.clock.codes import BINDING_STATES, BindingState
 from app.clock.models import Binding
 from app.db.among import among
 from app.errors import Conflict, Invalid
+from app.host.people import people as employees
 from app.problems.kinds import RemedyAsked, ShownProblem
 
 CHANGED = "This is over, or has changed meanwhile. Reload the page."
@@ -70,8 +71,8 @@ async def _ignore(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
     return await bindings.ignore(asked.db, asked.actor, people)
 
 
-async def _bind(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
-    """To the one employee who has the ID number.
+async def _activate(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
+    """Binds to the one employee who has the ID number, and is inactive: else the punches would say so and not count.
     Raises Conflict where that would take over something of somebody else."""
     await binding_rows.hold(asked.db)
     code, employee_id = asked.subject_ids[0], asked.facts[0]["left"][0]["id"]
@@ -79,6 +80,7 @@ async def _bind(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
         raise Conflict(CHANGED)
     if (await queries.foretell(asked.db, code, employee_id)).needs_a_yes:
         raise Conflict("Binding this code would change other codes or records. Open its page: it says which, and asks.")
+    await employees.activate(asked.db, asked.actor, [employee_id])
     await bindings.bind(asked.db, asked.actor, people[0], employee_id)
     return [code]
 
@@ -91,4 +93,4 @@ async def _add(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
     return found.codes
 
 
-ON_CODES = {"add": _add, "bind": _bind, "accept": _accept, "match_again": _match_again, "ignore": _ignore}
+ON_CODES = {"add": _add, "activate": _activate, "accept": _accept, "match_again": _match_again, "ignore": _ignore}

@@ -5,10 +5,13 @@ one act helps.
 """
 
 from sqlalchemy import Boolean, literal_column
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.outcomes import Outcome
 from app.clock.problems.fact_selects import SINCE, TERMINAL_NAMES, sql_facts
 from app.clock.problems.person_days import AWAITING, KINDS, OUTCOMES
+from app.problems import looking
+from app.problems.events import ProblemsMoved
 
 # A shift is decided after a day at most, and then it is judged again.
 LONGEST_WAIT = "interval '48 hours'"
@@ -45,6 +48,14 @@ _NAMED = f"""
     FROM days LEFT JOIN terminals t ON t.sn = terminal LEFT JOIN employees h ON h.id = host_employee_id LEFT JOIN clock_employees e ON e.emp_code = days.code
     LEFT JOIN clock_departments d ON d.code = e.department_code
     """
+
+
+async def on_problems(db: AsyncSession, moved: ProblemsMoved) -> None:
+    """At the next look, a terminal that sends one key only takes the place of its days, or gives it back."""
+    if any(one.kind == "one_key" for one in (*moved.opened, *moved.closed)):
+        await looking.look_soon(db)
+
+
 DAYS = sql_facts(
     KINDS,
     f"""

@@ -115,13 +115,13 @@ def _not_found_ways(facts: Facts) -> tuple[tuple[str, str], ...]:
     if not left:
         return (("add", "Add as employee"), *_OTHERS)
     binds = len(left) == 1 and not left[0]["deleted"]
-    return ((("bind", f"Bind to {left[0]['name']}"),) if binds else ()) + _OTHERS
+    return ((("activate", f"Activate and bind {left[0]['name']}"),) if binds else ()) + _OTHERS
 
 
 ADD = Remedy(
     "Add as employee",
     BINDS,
-    _on_codes("add", "bind", "match_again", "ignore"),
+    _on_codes("add", "activate", "match_again", "ignore"),
     choices=(("add", "Add as employee"), *_OTHERS),
     many=True,
     also=("host.people",),
@@ -150,10 +150,10 @@ async def _set_kind(asked: RemedyAsked) -> None:
 
 
 DIRECT = Remedy(
-    "Read as directed",
+    "Set the direction",
     SETS,
     _set_direction,
-    choices=tuple((one, DIRECTIONS[one]) for one in ("undirected", "in", "out")),
+    choices=tuple((one, f"Read as {DIRECTIONS[one].lower()}") for one in ("undirected", "in", "out")),
     many=True,
     asks="How are the punches of this terminal to be read? Those without a record are judged again.",
 )

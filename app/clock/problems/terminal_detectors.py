@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from app.clock.codes import punch_label
 from app.clock.days import CHECK_DAYS
 from app.clock.figures.thresholds import FEWEST, is_offline, is_skewed, skew_words, zone_hint
-from app.clock.mirror.one_key import PAIRS, only_key, use_of
+from app.clock.mirror.one_key import PAIRS, only_key, use_of, without_partner
 from app.clock.problems.silence import is_silent, is_silent_terminal
 from app.counting import count
 from app.dates import local_time
@@ -80,10 +80,9 @@ def one_key(fact: Fact, _: datetime) -> Finding | None:
     if code is None:
         return None
     lasting = {name: value for name, value in fact.facts.items() if name != "uses"}
-    single = count(fact.held_punches, "of its punches has", "of its punches have")
     return replace(fact, facts=lasting).found(
         f"Terminal {_name(fact)} sends one key only",
-        f"It sends “{punch_label(code)}” for coming and going, so {single} no partner. {PAIRS}",
+        f"It sends “{punch_label(code)}” for coming and going, so {without_partner(fact.held_punches)}. {PAIRS}",
     )
 
 

@@ -23,7 +23,7 @@ from app.clock.importing import facts
 from app.clock.importing.facts import Surroundings
 from app.clock.mirror import devices
 from app.clock.mirror.key_uses import one_key
-from app.clock.mirror.one_key import PAIRS
+from app.clock.mirror.one_key import PAIRS, without_partner
 from app.clock.models import Binding, Device
 from app.clock.pairing.inputs import PairingEmployee, Unbound
 from app.clock.pairing.shifts import Shift
@@ -33,7 +33,7 @@ from app.counting import count
 from app.dates import day_words, local_exact
 from app.errors import Conflict
 
-UNDIRECTED = "Read this terminal as undirected"
+UNDIRECTED = "Read as undirected"
 CHANGED = "What this would do has changed meanwhile. Look at the punch again."
 BINDS, SETS_TERMINALS = "clock.employees.edit", "clock.devices.edit"
 
@@ -41,9 +41,9 @@ BINDS, SETS_TERMINALS = "clock.employees.edit", "clock.devices.edit"
 @dataclass(frozen=True, slots=True)
 class Fix:
     """`permission` is what a person needs for it. `act` is "accept" or "terminal" for what changes something, empty for
-    a fix that only leads to `url`. An act with a `url` asks there first. `opens`: what the url is, a drawer, a dialog
-    or a page. `host_employee_id` is the employee whom "accept" names. `cause` says in a sentence what is wrong with
-    more than this punch."""
+    a fix that only leads to `url`. `punches`: how many are judged again. An act with a `url` asks there first.
+    `opens`: what the url is, a drawer, a dialog or a page. `host_employee_id` is the employee whom "accept" names.
+    `cause` says in a sentence what is wrong with more than this punch."""
 
     label: str
     permission: str
@@ -51,6 +51,7 @@ class Fix:
     act: str = ""
     opens: str = "drawer"
     host_employee_id: int | None = field(default=None, compare=False)
+    punches: str = field(default="", compare=False)
     cause: str = field(default="", compare=False)
 
     def leads_to(self, address: str) -> bool:
@@ -146,10 +147,8 @@ async def _of_one_key(db: AsyncSession, seen: Surroundings, because: Reason) -> 
     undirected = await _of_terminal(db, seen, UNDIRECTED, direction="undirected") if found else None
     if found is None or undirected is None:
         return None
-    single = count(found.single, "of its punches has", "of its punches have")
-    cause = (
-        f"Terminal {found.name} sends “{punch_label(found.code)}” for coming and going: {single} no partner. {PAIRS}"
-    )
+    sends = f"Terminal {found.name} sends “{punch_label(found.code)}” for coming and going"
+    cause = f"{sends}: {without_partner(found.single)}. {PAIRS}"
     return replace(undirected, url=f"/clock_transactions/{seen.punch_id}/terminal", opens="dialog", cause=cause)
 
 
@@ -163,7 +162,7 @@ async def _of_terminal(db: AsyncSession, seen: Surroundings, label: str, **chang
     if serial is None or await db.scalar(select(Device.id).where(Device.sn == serial)) is None:
         return None
     punches = devices.punches(await devices.judged_again(db, [serial], **change))
-    return Fix(f"{label}: {punches}", SETS_TERMINALS, act="terminal")
+    return Fix(f"{label}: {punches}", SETS_TERMINALS, act="terminal", punches=punches)
 
 
 async def _of_person(_: AsyncSession, seen: Surroundings, __: Reason) -> Fix | None:

@@ -76,6 +76,11 @@ class Why:
     shows_temperature: bool
 
     @property
+    def is_passing(self) -> bool:
+        """True while the next import changes the outcome by itself: what is shown is over, so nothing is to be done."""
+        return self.pending is not None and self.is_marked
+
+    @property
     def fix(self) -> Fix | None:
         return next(iter(self.fixes), None)
 

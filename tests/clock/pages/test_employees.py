@@ -18,7 +18,7 @@ from app.clock.models import Binding, ClockEmployee, Connection, Department, Pun
 from app.clock.punches.daily_totals import mark_stale
 from app.clock.review import long_work
 from app.host.attendance import records as attendance
-from app.host.models import AttendanceRecord
+from app.host.models import AttendanceRecord, Employee
 from app.long_acts import acts as long_acts
 from app.long_acts import progress as progress_of
 from app.long_acts.models import LongActItem
@@ -26,6 +26,7 @@ from app.web.long_acts import bulk
 from tests.clock.mirrored import connect, employ, mirror_person, outcomes, punch
 from tests.clock.syncing import site
 from tests.host.pages.test_acts import begin, carry_on
+from tests.markup import squeezed
 
 HTMX = {"HX-Request": "true"}
 
@@ -255,6 +256,38 @@ class TestBind:
         # A proposal of the match pass stands alone.
         assert "Employees with such a name" not in (await bob.get(f"/clock_employees/{floor['900']}")).text
         assert "No person found" in (await bob.fragment("/clock_employees/hosts?q=%25")).text
+
+    async def test_the_owner_of_the_number_who_left_leads_and_add_is_not_offered(self, bob, vera, floor, database):
+        async with database.transaction() as db:
+            gone = await employ(db, "Cleo Gone", "901", active=False)
+            await employ(db, "Cleo Other", "77")
+        url = f"/clock_employees/{floor['901']}"
+        page = squeezed((await bob.get(url)).text)
+        owner = page.partition("Who has this ID number")[2].partition("</ul>")[0]
+        assert f'href="/people/{gone}"' in owner
+        assert 'btn-primary" type="submit" data-leads-on aria-label="Activate and bind Cleo Gone"' in owner
+        assert page.count("btn-primary") == 1
+        assert "Cleo Gone" not in page.partition("Employees with such a name")[2].partition("</ul>")[0]
+        assert "Add as employee…" not in page
+        assert "Activate and bind" not in (await vera.get(url)).text
+
+    async def test_binding_an_inactive_employee_says_what_the_punches_will_show(self, bob, floor, database):
+        async with database.transaction() as db:
+            gone = await employ(db, "Cleo Gone", "901", active=False)
+        url, host = f"/clock_employees/{floor['901']}/bind", {"host": f"#{gone}"}
+        asked = squeezed((await bob.submit(url, host, headers=HTMX)).text)
+        assert "Cleo Gone is inactive: 2 punches that wait will show “Employee inactive”" in asked
+        assert 'name="activate" value="1" checked' in asked
+        assert tuple(await state(database, "901")) == ("not_found", None)
+        agreed = {**host, "confirmed": "1", "foretold": foretold(asked)}
+        await bob.submit(url, agreed)
+        assert (await state(database, "901")).host_employee_id == gone
+        async with database.transaction() as db:
+            assert not await db.scalar(select(Employee.active).where(Employee.id == gone))
+            await bindings.clear(db, COMMAND_LINE, [floor["901"]])
+        await bob.submit(url, {**agreed, "activate": "1"})
+        async with database.transaction() as db:
+            assert await db.scalar(select(Employee.active).where(Employee.id == gone))
 
     @pytest.mark.parametrize("given", ["picked", "typed"])
     async def test_binding_by_a_picked_person_or_a_typed_id_number(self, bob, floor, database, given):

@@ -14,6 +14,7 @@ from sqlalchemy import func, select, text, update
 from app.accounts import accounts, policies, roles
 from app.accounts.audit import COMMAND_LINE, SYSTEM
 from app.accounts.models import AuditEntry
+from app.clock.bindings import actions as bindings
 from app.clock.connection.shared_session import password_place
 from app.clock.importing import import_due
 from app.clock.models import Binding, Connection, Device, Punch
@@ -28,6 +29,7 @@ from app.secrets import Secret
 from tests.clock.mirror_store import FAR
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, outcomes, punch, records
 from tests.conftest import Browser
+from tests.markup import squeezed
 
 HTMX = {"HX-Request": "true"}
 POSTS = (
@@ -361,18 +363,39 @@ async def test_names_are_text_and_never_markup(database: Database, bob: Browser)
     )
 
 
+async def test_between_an_act_and_the_import_only_what_comes_is_told(
+    mill: int, bob: Browser, database: Database
+) -> None:
+    """The code was bound, and the import has not judged its punches yet."""
+    url = f"/clock_transactions/{await id_of(database, 'Mon 08:30', '200')}"
+    before = squeezed((await bob.get(url)).text)
+    assert "Bind code 200: 1 punch" in before
+    assert "Mark as settled" in before
+    async with database.transaction() as db:
+        bea = await employ(db, "Bea Byron", "7")
+        await bindings.bind(db, COMMAND_LINE, await bindings.id_of_code(db, "200"), bea)
+        await db.execute(update(Punch).where(Punch.emp_code == "200").values(judge_at=func.now()))
+    page = squeezed((await bob.get(url)).text).partition('id="main"')[2]
+    assert page.index("Not bound") < page.index("It is judged again soon")
+    told = page.partition("It is judged again soon")[2]
+    assert "The next import makes it: Only one punch." in told
+    assert "has no clock-out" in told
+    for gone in ("What would change it", "What you can do", "Mark as settled", "Add the clock-out", "Bind code"):
+        assert gone not in page
+    await import_all(database)
+    assert "Mark as settled" in (await bob.get(url)).text
+
+
 class TestTheFix:
     """*Why?* leads with what changes the outcome; it is done only as the button says."""
 
     async def test_it_is_offered_to_who_may_and_done_in_the_drawer(self, bob: Browser, vera: Browser, mill, database):
         punch_id = await id_of(database, "Wed 09:00")
         url = f"/clock_transactions/{punch_id}"
-        label = "Read this terminal as undirected: 2 punches"
+        label = "Read as undirected: 2 punches"
         assert label in (await bob.get(url)).text
         assert label not in (await vera.get(url)).text
-        stale = await bob.submit(
-            f"{url}/terminal", {"agreed": "Read this terminal as undirected: 9 punches"}, headers=HTMX
-        )
+        stale = await bob.submit(f"{url}/terminal", {"agreed": "Read as undirected: 9 punches"}, headers=HTMX)
         assert stale.status_code == 409
         assert "Look at the punch again" in stale.text
         answer = await bob.submit(f"{url}/terminal", {"agreed": label}, headers=HTMX)
@@ -387,7 +410,7 @@ class TestTheFix:
             bob = await accounts.find_by_email(db, "bob@example.org")
             await accounts.edit(db, COMMAND_LINE, bob.id, name=bob.name, kind=bob.type, roles=["Setter"])
         punch_id = await id_of(database, "Wed 09:00")
-        label = "Read this terminal as undirected: 2 punches"
+        label = "Read as undirected: 2 punches"
         answer = await (await sign_in("bob")).submit(f"/clock_transactions/{punch_id}/terminal", {"agreed": label})
         assert answer.status_code == 403
         async with database.transaction() as db:

@@ -31,7 +31,7 @@ async def unknown_code(parts: Parts, code: str) -> Desk:
 @pytest.mark.parametrize(
     ("number", "more", "said", "way"),
     [
-        ("4711", {"active": False}, "Nora Lind has the ID number 4711, but is inactive", "Bind to Nora Lind"),
+        ("4711", {"active": False}, "Nora Lind has the ID number 4711, but is inactive", "Activate and bind Nora Lind"),
         ("4711", {"deleted_at": NOW}, "Nora Lind has the ID number 4711, but was deleted", "Match again"),
         ("04711", {"active": False}, "No employee has the code 4711 (Lind N.)", "Add as employee"),
     ],
@@ -82,9 +82,10 @@ async def test_the_code_is_bound_to_the_one_who_has_the_number(parts: Parts) -> 
     async with parts.database.transaction() as db:
         nora = await employ(db, "Nora Lind", "4711", active=False)
     await desk.look()
-    await desk.help("not_found", "bind")
+    await desk.help("not_found", "activate")
     async with parts.database.transaction() as db:
         assert await db.scalar(select(Binding.host_employee_id)) == nora
+        assert await db.scalar(select(Employee.active))
     assert await desk.of("not_found") == []
 
 
@@ -94,7 +95,7 @@ async def test_binding_that_would_change_others_is_left_to_the_page_that_asks(pa
         await mirror_person(db, "99", await employ(db, "Nora Lind", "4711", active=False))
     await desk.look()
     with pytest.raises(Conflict, match="Open its page"):
-        await desk.help("not_found", "bind")
+        await desk.help("not_found", "activate")
 
 
 async def test_terminals_have_their_names_and_a_serial_number_where_one_repeats(parts: Parts) -> None:

@@ -4,14 +4,17 @@ import html
 import re
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from app.accounts.audit import COMMAND_LINE
+from app.accounts.models import Job
 from app.clock.mirror import devices
 from app.clock.models import Device
+from app.clock.problems import remedies
 from app.clock.punches import daily_totals
 from app.clock.review import fixes
 from app.parts import Parts
+from app.problems import looking
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, punch
 from tests.clock.problems.desk import Desk
 from tests.clock.resolved import id_of, import_all, records_of, why_of
@@ -25,7 +28,7 @@ DAYS = [(NOW - timedelta(days=before)).date() for before in (6, 5, 4, 3)]
 # Three people who work on each of them.
 PEOPLE = ("100", "200", "300")
 PUNCHES = 2 * len(PEOPLE) * len(DAYS)
-LABEL = f"Read this terminal as undirected: {PUNCHES} punches"
+LABEL = f"Read as undirected: {PUNCHES} punches"
 
 
 async def one_key_hall(parts: Parts) -> None:
@@ -62,7 +65,10 @@ async def test_it_is_named_with_its_number_and_read_as_undirected_its_punches_co
     await desk.look()
     found = await desk.the("one_key")
     assert (found.title, found.held_punches) == ("Terminal Hall North sends one key only", PUNCHES)
-    assert f"It sends “Check In” for coming and going, so {PUNCHES} of its punches have no partner." in found.detail
+    assert (
+        f"It sends “Check In” for coming and going, so {PUNCHES} of its punches of the last 62 days have no partner."
+        in found.detail
+    )
     await desk.help("one_key")
     assert await desk.of("one_key") == []
     await imported(parts)
@@ -72,12 +78,18 @@ async def test_it_is_named_with_its_number_and_read_as_undirected_its_punches_co
 async def test_it_stands_for_the_days_of_its_punches_until_somebody_dismisses_it(parts: Parts) -> None:
     desk = Desk(parts)
     await one_key_hall(parts)
-    await desk.look()
-    await desk.look()
+    await forget_looks(parts)
+    await desk.after(desk.look())
     assert set(await desk.open()) & {"one_key", "only_one_punch"} == {"one_key"}
-    await desk.dismiss("one_key")
-    await desk.look()
+    await forget_looks(parts)
+    await desk.after(desk.dismiss("one_key"))
     assert len(await desk.of("only_one_punch")) == len(PEOPLE) * len(DAYS)
+
+
+async def forget_looks(parts: Parts) -> None:
+    """As if a worker had looked."""
+    async with parts.database.transaction() as db:
+        await db.execute(delete(Job).where(Job.name == looking.JOB))
 
 
 async def test_a_gate_for_coming_beside_one_for_leaving_is_not_named(parts: Parts) -> None:
@@ -128,7 +140,7 @@ async def test_why_leads_with_the_terminal_and_the_one_punch_stands_back(parts: 
     found = await why_of(parts.database, f"{DAYS[0]:%a} 08:00")
     assert [one.label for one in found.fixes] == [LABEL, "Add the clock-out"]
     assert found.cause.startswith(
-        f"Terminal Hall North sends “Check In” for coming and going: {PUNCHES} of its punches have no partner."
+        f"Terminal Hall North sends “Check In” for coming and going: {PUNCHES} of its punches of the last 62 days have no partner."
     )
     async with parts.database.transaction() as db:
         await fixes.set_terminal(db, COMMAND_LINE, await id_of(parts.database, f"{DAYS[0]:%a} 08:00"), LABEL)
@@ -143,6 +155,12 @@ async def test_one_punch_that_somebody_forgot_leads_to_itself(parts: Parts) -> N
     assert ([one.label for one in found.fixes], found.cause) == (["Add the clock-out"], "")
 
 
+def test_one_act_has_one_name() -> None:
+    names = {fixes.UNDIRECTED, remedies.UNDIRECT.label, dict(remedies.DIRECT.choices)["undirected"]}
+    assert names == {"Read as undirected"}
+    assert remedies.DIRECT.label == "Set the direction"
+
+
 async def test_the_dashboard_names_it_with_the_button_that_mends_it(parts: Parts, bob: Browser, vera: Browser) -> None:
     desk = Desk(parts)
     await one_key_hall(parts)
@@ -154,7 +172,7 @@ async def test_the_dashboard_names_it_with_the_button_that_mends_it(parts: Parts
     assert f'href="{url}?back=/clock" data-dialog' in line.replace("%2F", "/")
     assert ">Read as undirected…</a>" in line
     asked = squeezed((await bob.get(f"{url}?back=/clock")).text)
-    assert f"{PUNCHES} of its punches have no partner" in asked
+    assert f"{PUNCHES} of its punches of the last 62 days have no partner" in asked
     answer = await bob.submit(url, {"confirmed": "1", "back": "/clock"})
     assert answer.headers["location"] == "/clock"
     assert "Read as undirected…" not in (await vera.get("/clock")).text
@@ -170,7 +188,7 @@ async def test_the_button_of_why_asks_first_and_says_what_follows(parts: Parts, 
     assert (second, other) == ("btn", "Add the clock-out")
     asked = squeezed((await bob.get(html.unescape(url), headers={**HTMX, "HX-Target": "dialog"})).text)
     assert f"{LABEL}?" in asked
-    assert "Existing records stay as they are." in asked
+    assert f"Its {PUNCHES} punches that belong to no record yet are judged again" in asked
     address = f"/clock_transactions/{punch_id}/terminal"
     there = {**HTMX, "HX-Target": "dialog"}
     assert (await vera.get(address)).status_code == 403

@@ -131,7 +131,7 @@ async def test_a_terminal_is_set_from_the_punch_with_the_number_of_its_punches(d
         await import_all(database)
     found = (await why_of(database, "Tue 08:00" if marks == "kind" else "Mon 08:00")).fix
     assert found is not None
-    words = {"direction": "Read this terminal as undirected", "kind": "Mark this terminal as attendance"}
+    words = {"direction": "Read as undirected", "kind": "Mark this terminal as attendance"}
     number = {"direction": "2 punches", "kind": "3 punches"}
     assert found == Fix(f"{words[marks]}: {number[marks]}", fixes.SETS_TERMINALS, act="terminal")
     async with database.transaction() as db:
