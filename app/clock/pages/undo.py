@@ -1,6 +1,7 @@
 """What is asked about the records of a code whose link ends or changes. What became of them: long_acts.py."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from litestar import Response
@@ -143,8 +144,11 @@ async def ask_to_bind(
     meanwhile. `inactive`: it says what the punches would show, and offers to activate the employee."""
     instead, said = "", _sentences(host, foretold)
     if inactive:
-        waiting = count(foretold.waiting, "punch that waits", "punches that wait")
-        said = [f"{host.name} is inactive: {waiting} will show “Employee inactive”, unless you activate them.", *said]
+        waiting = count(row.waiting, "punch that waits", "punches that wait")
+        said = [
+            f"{host.name} is inactive. Unless you activate them, {waiting} will show “Employee inactive”.",
+            *_sentences(host, replace(foretold, waiting=0)),
+        ]
     if overtaken:
         at = (await ctx.zone()).time(row.decided_at)
         instead, said = (
@@ -159,6 +163,7 @@ async def ask_to_bind(
         question=f"Bind {row.emp_code} to {host.name}{instead}?",
         consequence=" ".join(said),
         url=f"/clock_employees/{row.id}/bind",
+        danger=overtaken or foretold.needs_a_yes,
         fields=[("host", f"#{host.id}"), ("foretold", signature(undoable)), ("shown", shown(row))],
         activates=host.name if inactive and ctx.may("host.people") else "",
         **offer(undoable, host.name),

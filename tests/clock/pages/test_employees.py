@@ -276,7 +276,11 @@ class TestBind:
             gone = await employ(db, "Cleo Gone", "901", active=False)
         url, host = f"/clock_employees/{floor['901']}/bind", {"host": f"#{gone}"}
         asked = squeezed((await bob.submit(url, host, headers=HTMX)).text)
-        assert "Cleo Gone is inactive: 2 punches that wait will show “Employee inactive”" in asked
+        assert (
+            "Cleo Gone is inactive. Unless you activate them, 2 punches that wait will show “Employee inactive”."
+            in asked
+        )
+        assert "btn-danger" not in asked
         assert 'name="activate" value="1" checked' in asked
         assert tuple(await state(database, "901")) == ("not_found", None)
         agreed = {**host, "confirmed": "1", "foretold": foretold(asked)}
