@@ -110,10 +110,10 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   const name = event.detail.target?.id;
   if (name === "drawer" || name === "dialog") show(name);
 });
-// What an act did stands at the top of the drawer. After a form further down is saved, one continues there.
+// What an act did stands at the top of the drawer (live events have no request). After a form further down is saved, one continues there.
 document.body.addEventListener("htmx:afterSwap", (event) => {
   const { target, xhr, requestConfig } = event.detail;
-  const changed = (xhr.getResponseHeader("HX-Trigger") ?? "").includes("muster:changed");
+  const changed = (xhr?.getResponseHeader("HX-Trigger") ?? "").includes("muster:changed");
   if (changed && target.matches(".drawer-page") && !requestConfig.elt.matches("[data-guard]")) boxes.drawer.scrollTop = 0;
 });
 // An act may take away the button that had the focus: in an open box that goes to what is wrong, or else to the title.
