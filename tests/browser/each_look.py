@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from playwright.sync_api import Page
 
+from app.clock.outcomes import OUTCOMES
 from tests.browser.colours import Known, violations_of_new_looks
 from tests.browser.conftest import DESK
 from tests.browser.looking import SHELL, apart_from_shell, double_ids, turn_dark
@@ -31,13 +32,16 @@ _SLIVERS = """[...document.querySelectorAll('main *')].filter(one => {
 _SCRIPTLESS = "document.documentElement.classList.toggle('js')"
 # The tables of charts are folded away: a person opens them.
 _UNFOLD = "for (const one of document.querySelectorAll('details.chart-table')) one.open = true"
-# From the phone to the laptop: below, at and above each width at which pages change their shape.
-_WIDTHS = (320, PHONE["width"], 577, 768, 992, 1280)
+# From the laptop to the phone: above, at and below each width at which pages change their shape.
+_WIDTHS = (1280, 992, 768, 577, PHONE["width"], 320)
 _LOOKED_AT = (320, PHONE["width"], 768)
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 _LENGTHEN = (
     f"for (const one of document.querySelectorAll('.list [data-title] a:not(:has(time))')) one.textContent = '{LONG}'"
 )
+# The rows that happen to be there may all have short ones. A laptop shows a table that has no room as cards, too.
+_LONG_STATES = f"""for (const one of document.querySelectorAll('.list tbody .badge'))
+  one.textContent = '{max((one.label for one in OUTCOMES.values()), key=len)}'"""
 NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
@@ -86,6 +90,8 @@ def _at_each_width(page: Page, apart_from: Sequence[str]) -> Iterator[str]:
     page.evaluate(_LENGTHEN)
     for width in (WIDE["width"], *_WIDTHS):
         page.set_viewport_size({"width": width, "height": PHONE["height"]})
+        if width <= PHONE["width"]:
+            page.evaluate(_LONG_STATES)
         if sticks_out(page):
             yield f"wider than {width} px"
         page.evaluate(NEXT_FRAME)
