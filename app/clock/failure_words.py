@@ -1,6 +1,6 @@
-"""What each TC code of a run means to an operator, and what to do. The codes are in app.clock.codes. Pure."""
+"""What each TC code of a run or a test means to an operator, and what to do. The codes are in app.clock.codes. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.clock.codes import TC_CODES, TcCode
 
@@ -36,6 +36,19 @@ _ADVICE: dict[TcCode, str] = {
     TcCode.TRUNCATED: "Nothing: the next run continues where this one stopped.",
     TcCode.IMPORT: "Look at the log of the host under the time of the run. Punches are kept and are imported once it works.",
 }
+# After a test: no run has begun, and the reader is where the connection is changed and tested.
+_ADVICE_OF_TEST: dict[TcCode, str] = {
+    TcCode.NET: "Check the address, the server and the firewall, then test again.",
+    TcCode.AUTH: "Check the user name and the password on the server. Save the right ones, then test again.",
+    TcCode.TOKEN: "Test again. If it comes back, somebody else may use the same account: give Muster its own.",
+    TcCode.SHAPE: (
+        "Check the address and the kind of server. A proxy that answers in place of the server is the usual reason; a"
+        " redirect names the address to use."
+    ),
+    TcCode.REMOTE: "Look at the message and at the log of the server, then test again.",
+    TcCode.RATE: "Wait some minutes, then test again.",
+    TcCode.LOCKED: "Save the right password, or wait until the lock has expired and test again.",
+}
 ALL = {
     code.value: FailureWords(code.value, words.meaning, words.cause, _ADVICE[code]) for code, words in TC_CODES.items()
 }
@@ -44,3 +57,9 @@ ALL = {
 def words(code: str | None) -> FailureWords | None:
     """None for no code, and for one that is not ours."""
     return ALL.get(code or "")
+
+
+def words_of_test(code: str | None) -> FailureWords | None:
+    """As `words`, with what helps after a test."""
+    found = words(code)
+    return found and replace(found, advice=_ADVICE_OF_TEST.get(TcCode(found.code), found.advice))

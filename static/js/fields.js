@@ -5,14 +5,28 @@ document.body.addEventListener("htmx:load", (event) => {
   for (const area of part.querySelectorAll("[data-counter]")) counter(area);
   for (const zones of part.querySelectorAll("[data-browser-zone] select")) ownZone(zones);
   part.querySelector(".error-summary[data-focus]")?.focus();
-  // The button that was pressed lost the focus while it was disabled. A page that has just opened leaves the focus where it begins.
-  if (part !== document.body && document.activeElement === document.body) part.querySelector("[data-next]")?.focus();
+  // A page that has just opened leaves the focus where it begins.
+  if (part !== document.body && isWhereItWasPressed()) part.querySelector("[data-next]")?.focus();
   for (const form of part.querySelectorAll("form[data-guard]")) {
     // Came back unsaved from the server: dirty before anything is typed.
     if (form.dataset.guard === "dirty") dirty.add(form);
     else if (!form.querySelector(REFUSED)) opened.set(form, written(form));
   }
 });
+
+// A button loses the focus while it is disabled. After the answer it has it again, unless something on the way took it.
+let pressed = null;
+document.body.addEventListener("htmx:beforeRequest", ({ detail: { elt } }) => {
+  if (elt.matches("[hx-disabled-elt]")) pressed = elt.contains(document.activeElement) ? document.activeElement : null;
+});
+document.body.addEventListener("htmx:afterRequest", ({ detail: { elt } }) => {
+  if (elt.contains(pressed) && document.activeElement === document.body) pressed.focus();
+});
+// The answer may bring another button in its place.
+function isWhereItWasPressed() {
+  const here = document.activeElement;
+  return here === document.body || (pressed !== null && here.id !== "" && here.id === pressed.id);
+}
 
 function ownZone(zones) {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;

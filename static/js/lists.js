@@ -77,7 +77,7 @@ function count(form) {
   rest.hidden = isWhole || (!every && chosen === total);
   form.classList.toggle("is-live", chosen > 0 || every);
   form.classList.toggle("is-whole", isWhole);
-  form.querySelector("[data-bulk-count]").textContent = isWhole ? `All ${rest.dataset.amount} in this filter:`
+  form.querySelector("[data-bulk-count]").textContent = isWhole ? `${total === 1 ? "The only one" : `All ${rest.dataset.amount}`} in this filter:`
     : every ? "Selected:" : `${chosen} selected${rest.hidden ? "" : ", or"}`;
   for (const button of form.querySelectorAll("button")) {
     button.disabled = chosen === 0 && !every && !isWhole;

@@ -6,6 +6,12 @@ function place() {
   return [...document.querySelectorAll("dialog[open] > [data-flashes]")].at(-1) ?? region;
 }
 
+// The buttons of the drawer stand in one line or in several.
+function standClear(stage) {
+  const foot = stage.closest("dialog")?.querySelector(".drawer-foot");
+  stage.style.bottom = foot ? `${innerHeight - foot.getBoundingClientRect().top + 8}px` : "";
+}
+
 function settle(card) {
   card.querySelector("[data-dismiss]").hidden = false;
   if (!["success", "info"].includes(card.dataset.toast)) return;
@@ -20,6 +26,7 @@ function arrive(card) {
   if (!card.dataset.since) settle(card);
   card.dataset.since ??= Date.now();
   if (place() !== card.parentElement) place().append(card);
+  standClear(card.parentElement);
   // Of good news, one act after the other, the last two are enough: more would lie over what one works on.
   for (const old of [...place().querySelectorAll('[data-toast="success"]')].slice(0, -2)) old.remove();
 }
@@ -43,10 +50,13 @@ function say(text, below = []) {
   const stage = place();
   for (const old of stage.querySelectorAll('[data-toast="danger"]')) old.remove();
   stage.prepend(card);
+  standClear(stage);
   card.scrollIntoView({ block: "nearest" });
 }
 
 if (region) {
+  addEventListener("resize", () => standClear(place()));
+  document.body.addEventListener("htmx:afterSettle", () => standClear(place()));
   // Read aloud is what comes into the region, not what stands there as the page opens: so that comes a moment later.
   const waiting = [...region.querySelectorAll("[data-toast]")];
   for (const card of waiting) card.remove();

@@ -243,9 +243,9 @@ def test_a_refused_act_shows_the_row_as_it_is_now(page_of: SignedIn) -> None:
     other.locator(accept).click()
     expect(other.locator("#flashes")).to_contain_text(f"{code} was bound to")
     stale.locator(accept).click()
-    expect(stale.locator("#flashes")).to_contain_text("is bound by now")
+    expect(stale.locator("#flashes")).to_contain_text("is bound now")
     expect(stale.locator(accept)).to_have_count(0)
-    expect(stale.locator("#flashes")).to_contain_text("is bound by now")
+    expect(stale.locator("#flashes")).to_contain_text("is bound now")
     stale.wait_for_function(f"{FOCUSED_ROW} === {code!r}")
 
 
@@ -277,12 +277,12 @@ def test_a_refused_act_in_a_drawer_shows_it_and_its_row_as_they_are_now(page_of:
     other.locator(f"{row} [data-row-act]").click()
     expect(other.locator("#flashes")).to_contain_text(f"{code} was bound to")
     accept.click()
-    expect(drawer.locator("[data-flashes]")).to_contain_text("is bound by now")
+    expect(drawer.locator("[data-flashes]")).to_contain_text("is bound now")
     expect(stale.locator(f"{row} [data-row-act]")).to_have_count(0)
     expect(accept).to_have_count(0)
     expect(drawer.locator(".badge").first).to_have_text("Bound")
     expect(drawer.locator("#drawer h2")).to_be_focused()
-    expect(drawer.locator("[data-flashes]")).to_contain_text("is bound by now")
+    expect(drawer.locator("[data-flashes]")).to_contain_text("is bound now")
 
 
 def test_a_refused_act_leaves_what_is_typed_in_its_drawer(page_of: SignedIn) -> None:
@@ -298,7 +298,7 @@ def test_a_refused_act_leaves_what_is_typed_in_its_drawer(page_of: SignedIn) -> 
     expect(other.locator("#flashes")).to_contain_text(f"{code} was bound to")
     stale.on("dialog", lambda dialog: dialog.accept())
     drawer.locator(".drawer-foot button:has-text('Accept')").click()
-    expect(drawer.locator("[data-flashes]")).to_contain_text("is bound by now")
+    expect(drawer.locator("[data-flashes]")).to_contain_text("is bound now")
     expect(stale.locator(f"tbody a[data-drawer]:text-is('{code}')")).to_have_count(0)
     expect(note).to_have_value("Ask the foreman")
 

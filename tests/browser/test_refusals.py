@@ -6,7 +6,8 @@ from playwright.sync_api import Browser, StorageState, expect
 
 from app.web.errors.refusals import WRONG_HERE
 from app.web.templating import render
-from tests.browser.conftest import Portal, SignedIn
+from tests.browser.conftest import DESK, Portal, SignedIn
+from tests.browser.each_look import NEXT_FRAME, PHONE
 from tests.chromium import violations
 
 
@@ -51,3 +52,27 @@ def test_an_act_that_went_wrong_here_says_under_which_number_the_log_has_it(
         expect(toast).to_contain_text("Error 500 · Request 4711-abc")
         assert violations(page) == []
         expect(page.get_by_role("heading", level=1)).to_have_text("Employees & Bindings")
+
+
+def test_after_a_conflict_the_message_leaves_the_buttons_free(
+    page_of: SignedIn,
+) -> None:
+    stale, other = page_of("bob"), page_of("bob")
+    for page in (stale, other):
+        page.goto("/clock_employees?state=auto_matched&state=bound&sort=state")
+        page.locator("tbody tr:has([data-row-act]) a[data-drawer]").first.click()
+        expect(page.locator("#drawer .drawer-foot")).to_be_visible()
+    foot = stale.locator("#drawer .drawer-foot")
+    other.locator("#drawer .drawer-foot").get_by_role("button", name="Accept").click()
+    expect(other.locator("#drawer-box [data-toast]")).to_contain_text("was bound to")
+    foot.get_by_role("button", name="Accept").click()
+    toast = stale.locator("#drawer-box [data-toast=danger]")
+    expect(toast).to_be_visible()
+    expect(foot.get_by_role("button", name="Accept")).to_have_count(0)
+    for viewport in (DESK, PHONE):
+        stale.set_viewport_size(viewport)  # type: ignore[arg-type]
+        stale.evaluate(NEXT_FRAME)
+        buttons, said = foot.bounding_box(), toast.bounding_box()
+        assert buttons
+        assert said
+        assert said["y"] + said["height"] <= buttons["y"]

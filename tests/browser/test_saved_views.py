@@ -43,3 +43,15 @@ def test_escape_closes_the_dialog_and_leads_back_to_the_menu(renaming: Page) -> 
     views.click()
     renaming.get_by_role("button", name=f"Remove the view {NAME}").click()
     expect(renaming.get_by_text(f"The view “{NAME}” was removed.").first).to_be_visible()
+
+
+def test_a_name_of_blanks_is_told_at_the_field(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/people?sort=-name")
+    page.locator("details.menu summary", has_text="Views").click()
+    field = page.get_by_label("Save the list as it is now")
+    field.fill("   ")
+    page.get_by_role("button", name="Save the view").click()
+    expect(field).to_be_focused()
+    assert field.evaluate("one => one.validity.patternMismatch")
+    assert page.url.endswith("/people?sort=-name")

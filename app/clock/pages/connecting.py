@@ -50,7 +50,7 @@ FORM = Form(
         "Kind of server",
         required=True,
         options={name: profile.title for name, profile in PROFILES.items()},
-        help="The kind of server. It decides the paths, field names and codes.",
+        help="Each kind of server has its own paths, field names and codes.",
     ),
     Text("username", "User name", required=True, longest=200),
     Password("password", "Password", help="Kept encrypted and never shown. Leave it empty to keep the saved one."),
@@ -174,7 +174,7 @@ def drawn(steps: Sequence[TestStep], *, running: bool) -> dict[str, Any]:
         "steps": items,
         "running": running,
         "failed": failed,
-        "words": failure_words.words(failed.code) if failed and failed.code else None,
+        "words": failure_words.words_of_test(failed.code) if failed else None,
         "ok": not running and failed is None,
     }
 

@@ -171,6 +171,8 @@ def _done_to(act: str, row: Any) -> str:
             return f"{row.emp_code} was bound to {_named(row)[1]}."
         case "reject":
             return f"{_named(row)[1]} was rejected for code {row.emp_code}."
+        case "add":
+            return f"{row.full_name or row.emp_code} was added and bound to code {row.emp_code}."
     return f"{row.emp_code} was {ACTS[act].past}."
 
 

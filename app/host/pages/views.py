@@ -15,7 +15,7 @@ from app.host.models import SavedView
 from app.registry import ListRights, list_rights
 from app.web import csrf, edits
 from app.web.context import Context, provide_context
-from app.web.fields import Text
+from app.web.fields import Flag, Text
 from app.web.forms import Bound, Form
 from app.web.guards import signed_in
 from app.web.pages import done, go, page
@@ -24,34 +24,28 @@ from app.web.returning import is_ours
 from app.web.templating import with_query
 
 NAME = Form(Text("name", "Name", required=True, longest=saved_views.LONGEST_NAME))
+NEW = Form(Text("name", "Save the list as it is now", longest=saved_views.LONGEST_NAME), Flag("shared", "Shared"))
 
 
 @get("/views/{name:str}", guards=[signed_in])
 async def index(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[Any]:
-    rights = _of(ctx, name)
-    at = str(ctx.request.query_params.get("at", ""))
-    return await page(
-        ctx,
-        "host/views.html",
-        fragment="panel",
-        rights=rights,
-        at=at if is_ours(at) else rights.url,
-        views=await saved_views.views(ctx.db, name, ctx.user.id),
-        may_share=_may_share(ctx, rights),
-        default=default_view(ctx, name),
-        everything=with_query(rights.url, WITHOUT_VIEW),
-        longest=saved_views.LONGEST_NAME,
-    )
+    return await _show(ctx, _of(ctx, name), str(ctx.request.query_params.get("at", "")), NEW.fill())
 
 
 @post("/views/{name:str}", guards=[signed_in], status_code=200)
 async def save(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[Any]:
-    rights, form = _of(ctx, name), await ctx.form()
-    shared = form.get("shared") == "1"
+    rights, posted = _of(ctx, name), await ctx.form()
+    shared = posted.get("shared") == "1"
     if shared and not _may_share(ctx, rights):
         raise Forbidden(needed(rights.edits) if rights.edits else "Views of this list are for oneself.")
-    address = str(form.get("at", ""))
-    saved = await saved_views.save(ctx.db, ctx.actor, rights, str(form.get("name", "")), address, shared=shared)
+    address = str(posted.get("at", ""))
+    try:
+        saved = await saved_views.save(ctx.db, ctx.actor, rights, str(posted.get("name", "")), address, shared=shared)
+    except Invalid as refused:
+        form = NEW.read(posted)
+        form.errors.clear()
+        form.absorb(refused)
+        return await _show(ctx, rights, address, form, status=form.status)
     return await done(ctx, address, f"The view “{saved}” was saved. It is in the menu Views.")
 
 
@@ -125,6 +119,23 @@ async def default_of(request: Request[Any, Any, Any]) -> Redirect | None:
         return None
     view = await saved_views.seen(ctx.db, rights.name, ctx.user.id, view_id)
     return go(f"{rights.url}?{view.query}") if view else None
+
+
+async def _show(ctx: Context, rights: ListRights, at: str, form: Bound, *, status: int = 200) -> Response[Any]:
+    return await page(
+        ctx,
+        "host/views.html",
+        fragment="panel",
+        status=status,
+        rights=rights,
+        at=at if is_ours(at) else rights.url,
+        views=await saved_views.views(ctx.db, rights.name, ctx.user.id),
+        may_share=_may_share(ctx, rights),
+        default=default_view(ctx, rights.name),
+        everything=with_query(rights.url, WITHOUT_VIEW),
+        form=form,
+        longest=saved_views.LONGEST_NAME,
+    )
 
 
 async def _editable(ctx: Context, rights: ListRights, view_id: int) -> SavedView:

@@ -208,6 +208,7 @@ async def test_one_person_is_added_from_the_drawer(database: Database, floor: di
     assert "Add as employee…" not in same, "a person has its ID number, and is offered to be bound"
     assert "1 person is added." in (await alice.get(f"/clock_employees/{floor['100']}/add")).text
     assert (await alice.submit(f"/clock_employees/{floor['100']}/add")).status_code == 303
+    assert "was added and bound to code 100." in (await alice.get("/clock_employees")).text
     known = await alice.submit(f"/clock_employees/{floor['200']}/add")
     assert known.status_code == 409
     assert "an employee has this ID number already" in known.text

@@ -172,7 +172,7 @@ async def test_a_failed_step_says_what_and_what_to_do(database: Database, alice:
     assert text.count('class="step-failed"') == 1
     assert text.count('class="step-waiting"') == 1
     assert "TC-AUTH" in text
-    assert "Check user name and password" in text
+    assert "Check the user name and the password on the server." in text
 
 
 async def test_a_test_of_a_locked_connection_makes_no_call(parts: Parts, database: Database, alice: Browser) -> None:

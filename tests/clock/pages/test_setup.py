@@ -348,3 +348,13 @@ async def test_plain_http_is_amber_with_the_reason(parts: Parts, alice: Browser)
     async with parts.database.transaction() as db:
         await db.execute(update(Connection).values(base_url="https://clock.example.com"))
     assert "Not encrypted" not in (await alice.get("/clock_settings")).text
+
+
+async def test_a_failed_test_advises_what_helps_before_any_run(alice: Browser) -> None:
+    form = {"base_url": "http://127.0.0.1:1", "profile": "cloud", "username": USERNAME, "timezone": "Europe/Berlin"}
+    await alice.submit(f"{URL}/connect", {**form, "password": PASSWORD})
+    tested = (await alice.submit(f"{URL}/test")).text
+    assert "TC-NET" in tested
+    assert "Check the address, the server and the firewall, then test again." in tested
+    assert "Rows that were read" not in tested
+    assert "in Settings" not in tested.split('id="test-steps"')[1].split("</section>")[0]

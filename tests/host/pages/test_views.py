@@ -234,6 +234,12 @@ async def test_what_is_not_a_view_is_refused_with_what_to_do(bob: Browser, name:
     answer = await bob.submit(LIST, {"name": name, "at": at})
     assert answer.status_code == 422
     assert words in answer.text
+    # In the form, with what was typed, beside the views that there are.
+    assert "<h1" in answer.text
+    assert 'aria-invalid="true"' in answer.text or name in ("All", "Other", "Odd", "Away", "Run", "Mail", "Long")
+    assert f'value="{name}"' in answer.text or name in ("", "a\nb")
+    assert "Save the view</button>" in answer.text
+    assert "Something in the request is wrong" not in answer.text
 
 
 async def test_no_more_than_fifty_of_a_list(bob: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
