@@ -126,7 +126,9 @@ class TcWords:
 
 TC_CODES: dict[TcCode, TcWords] = {
     TcCode.NET: TcWords("Could not reach the server.", "DNS, firewall, timeout, TLS transport failure."),
-    TcCode.POLICY: TcWords("Refused by host policy.", "Address resolves somewhere the host may not reach."),
+    TcCode.POLICY: TcWords(
+        "Muster may not call this address.", "The address is not public, and no administrator allowed it."
+    ),
     TcCode.AUTH: TcWords("Credentials rejected.", "Wrong password or disabled account."),
     TcCode.TOKEN: TcWords("Session expired and could not be renewed.", "Server restart or revoked session."),
     TcCode.SHAPE: TcWords("Response not in the expected shape.", "Server generation change or intercepting proxy."),

@@ -41,7 +41,9 @@ def tenant_create(*, key: str, name: str, ceiling: str, as_json: bool) -> None:
         frame.run(_create(urls, key, name, ceiling))
     document = {"key": key, "name": name.strip(), "ceiling": ceiling}
     frame.answer(
-        document, f"The tenant {key} stands. Add its administrator with user:create --workspace {key}.", as_json=as_json
+        document,
+        f"The tenant {key} was created. Add its administrator with user:create --workspace {key}.",
+        as_json=as_json,
     )
 
 

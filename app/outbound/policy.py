@@ -12,7 +12,7 @@ _REFUSED_V4 = [
     ("0.0.0.0/8", "this network"),
     ("10.0.0.0/8", "private"),
     ("100.64.0.0/10", "shared by carriers"),
-    ("127.0.0.0/8", "loopback"),
+    ("127.0.0.0/8", "this machine itself"),
     ("168.63.129.16/32", "cloud metadata"),
     ("169.254.0.0/16", "link-local, cloud metadata"),
     ("172.16.0.0/12", "private"),
@@ -37,7 +37,7 @@ _REFUSED_V6 = [
     ("2620:4f:8000::/48", "reserved"),
     ("3fff::/20", "documentation"),
     # Everything outside 2000::/3 is refused anyway; these only give the reader a better word.
-    ("::1/128", "loopback"),
+    ("::1/128", "this machine itself"),
     ("::/128", "unspecified"),
     ("64:ff9b::/96", "NAT64"),
     ("64:ff9b:1::/48", "NAT64"),

@@ -44,7 +44,7 @@ def test_special_addresses_may_not_be_reached(address: str) -> None:
         ("2001:0:53aa:64c::1", "Teredo tunnel"),
         ("2001:20::1", "reserved"),
         ("::", "unspecified"),
-        ("::1", "loopback"),
+        ("::1", "this machine itself"),
         ("64:ff9b::7f00:1", "NAT64"),
         ("64:ff9b:1::1", "NAT64"),
         ("fd00:ec2::254", "private, cloud metadata"),
@@ -72,10 +72,10 @@ def test_an_allowed_network_may_be_reached_on_every_port() -> None:
 def test_an_allowed_port_opens_no_other_port() -> None:
     policy = AddressPolicy(parse_allow_list("127.0.0.1/32:9009, [::1]/128:9010"))
     assert policy.refusal("127.0.0.1", 9009) is None
-    assert policy.refusal("127.0.0.1", 5432) == "loopback"
-    assert policy.refusal("127.0.0.2", 9009) == "loopback"
+    assert policy.refusal("127.0.0.1", 5432) == "this machine itself"
+    assert policy.refusal("127.0.0.2", 9009) == "this machine itself"
     assert policy.refusal("::1", 9010) is None
-    assert policy.refusal("::1", 9009) == "loopback"
+    assert policy.refusal("::1", 9009) == "this machine itself"
 
 
 @pytest.mark.parametrize(

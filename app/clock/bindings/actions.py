@@ -167,7 +167,7 @@ async def refuse_unless_open(db: AsyncSession, act: str, clock_employee_id: int)
     code = await one(db, clock_employee_id)
     if code.state not in OPEN_TO[act]:
         label = BINDING_STATES[BindingState(code.state)].label.lower()
-        raise Conflict(f"The code {code.emp_code} is {label} by now, so “{LABELS[act]}” is no longer possible.")
+        raise Conflict(f"The code {code.emp_code} is {label} now, so “{LABELS[act]}” is no longer possible.")
     return code
 
 

@@ -27,7 +27,7 @@ CRITICAL, WARNING, INFO = Severity.CRITICAL, Severity.WARNING, Severity.INFO
 SYNC, TERMINAL = "clock.sync.view", "clock.devices"
 PEOPLE, PUNCHES = "clock.employees", "clock.transactions"
 # A person has as many problems of a kind as days.
-DAYS_OF_PEOPLE = ("person-day", "person-days")
+DAYS_OF_PEOPLE = ("workday", "workdays")
 # Of a list, whatever view the person opens it with.
 EVERY_ROW = "view=all"
 Detect = Callable[[Fact, datetime], Finding | None]

@@ -126,7 +126,7 @@ class TestList:
         async with database.transaction() as db:
             await db.execute(insert(Problem), rows)
         page = squeezed((await alice.get("/problems")).text)
-        assert page.count("3 problems · holds 3 punches of 3 person-days") == len(["overlaps", "over_24h"])
+        assert page.count("3 problems · holds 3 punches of 3 workdays") == len(["overlaps", "over_24h"])
 
     async def test_a_terminal_is_called_by_its_name(self, database: Database, alice: Browser) -> None:
         facts = {"terminal": "A1", "terminal_name": "Gate 2"}

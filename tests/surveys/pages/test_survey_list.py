@@ -72,7 +72,7 @@ async def test_it_shows_every_survey_with_its_figures_in_four_selects(
     own = [one for one in sent if one.lstrip().startswith("SELECT") and "sessions" not in one and "policies" not in one]
     assert len(own) == 4  # one of them for the zone of its times
     assert "33.3 %" in shown.text
-    assert "n = 3" in shown.text
+    assert "of 3</span>" in shown.text
     for text in ("Lunch", "Doors", "Required", "Staff", "Acme", "Always", f'href="/surveys/view/{stored.uid}"'):
         assert text in shown.text
 

@@ -89,7 +89,7 @@ async def test_counters_and_funnel_are_of_everybody_asked(meal: Stored, vera: Br
     page = await shown(vera, meal)
     for words in (
         "Responses 4 version 1",
-        "Response rate 60.0 % n = 5 asked",
+        "Response rate 60.0 % 5 asked",
         "Opted out 1 of 5 asked",
         "Asked 5 100.0 %",
         "Shown at least once 4 80.0 %",
@@ -143,7 +143,7 @@ async def test_days_and_outcomes_narrow_the_answers_and_not_the_rates(meal: Stor
     assert "4, 2 in this filter" not in page
     assert "version 1, 2 in this filter" in page
     assert "5.00 of 5, mean of 1" in page
-    assert "60.0 % n = 5 asked" in page
+    assert "60.0 % 5 asked" in page
     assert "Warm salad" not in page
     assert "Nothing matches these filters" in await shown(vera, meal, "outcome=declined")
 
@@ -172,10 +172,10 @@ async def test_an_older_version_keeps_its_words_and_figures(
         )
     now = await shown(vera, meal)
     assert "Dinner" in now
-    assert "Was it good, really? Star rating · n = 0" in now
+    assert "Was it good, really? Star rating · 0 people" in now
     assert "Cold soup" not in now
     before = await shown(vera, meal, "version=1")
-    assert "Stars? Star rating · n = 3" in before
+    assert "Stars? Star rating · 3 people" in before
     assert "version 1 of 2" in before
     assert "Cold soup" in before
     assert meal.content_hash in before
@@ -221,7 +221,7 @@ async def test_a_consent_shows_its_text_and_acceptance(database: Database, parts
         await record(database, parts.keys, survey, await user_id(database, short), None, outcome=outcome)
     page = (await vera.get(f"/surveys/view/{survey.uid}")).text
     assert "<em>kind</em>" in page
-    assert "66.7 % agreed, n = 3" in words_of(page)
+    assert "66.7 % agreed, of 3 who decided" in words_of(page)
 
 
 async def test_a_draft_shows_its_definition(database: Database, vera: Browser) -> None:
@@ -314,4 +314,4 @@ async def test_periods_are_offered_as_in_the_lists_and_count_in_utc(meal: Stored
 async def test_a_period_that_is_none_says_so(meal: Stored, vera: Browser) -> None:
     page = await shown(vera, meal, "period=eternity")
     assert "The filter can&#39;t be read" in page
-    assert "Stars? Star rating · n = 0" in page
+    assert "Stars? Star rating · 0 people" in page

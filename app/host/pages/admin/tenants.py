@@ -169,11 +169,11 @@ async def _what_deactivating_does(ctx: Context, keys: list[str]) -> dict[str, An
     theirs = select(User.id).where(among(User.workspace, keys), User.active)
     people = await ctx.db.scalar(select(func.count()).select_from(theirs.subquery())) or 0
     signed_in = await ctx.db.scalar(select(func.count()).where(Session.user_id.in_(theirs))) or 0
+    browsers = f"{count(signed_in, 'browser is', 'browsers are')} signed out at once, and "
     return {
-        "number": people,
+        "number": people or None,
         "unit": "person can no longer sign in" if people == 1 else "people can no longer sign in",
-        "consequence": f"{count(signed_in, 'browser is', 'browsers are')} signed out at once, and API tokens stop working."
-        f" {WHAT_STAYS}",
+        "consequence": f"{browsers if signed_in else ''}API tokens stop working. {WHAT_STAYS}",
     }
 
 

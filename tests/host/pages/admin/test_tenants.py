@@ -4,10 +4,10 @@ import re
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from app.accounts import tenants
-from app.accounts.models import Role, Tenant, UserType
+from app.accounts.models import Role, Tenant, User, UserType
 from app.accounts.roles import BUILT_IN
 from app.db.session import Database
 from app.errors import Conflict, Invalid, NotFound
@@ -216,3 +216,14 @@ async def test_an_unknown_workspace_is_refused(database: Database) -> None:
         await tenants.refuse_unknown(db, "globex")
         with pytest.raises(NotFound):
             await tenants.refuse_unknown(db, "unknown")
+
+
+async def test_a_tenant_without_people_is_asked_about_without_a_number_of_none(
+    alice: Browser, database: Database
+) -> None:
+    async with database.transaction() as db:
+        await db.execute(update(User).where(User.workspace == "globex").values(active=False))
+    asked = (await alice.fragment("/admin/tenants/globex/deactivate")).text
+    assert "confirm-number" not in asked
+    assert "API tokens stop working" in asked
+    assert not re.search(r"\b0\b (people|browsers)|<strong>0<", asked)
