@@ -40,7 +40,14 @@ def seldom(database_url: str) -> Iterator[list[str]]:
             # Only a person with a second factor is led to the last two.
             theirs = ("/account/second-factor/recovery", "/account/passkeys/new")
             addresses.extend(
-                [*await _acts(db), *await _questions(db), *await _surveys(db), *theirs, *await _problems(db)]
+                [
+                    *await _acts(db),
+                    *await _questions(db),
+                    *await _surveys(db),
+                    *theirs,
+                    *await _problems(db),
+                    *await _terminals(db),
+                ]
             )
             await fill_webhooks(db)
             alice = select(User.id).where(User.email == "alice@example.org").scalar_subquery()
@@ -136,6 +143,12 @@ async def _surveys(db: AsyncSession) -> list[str]:
         f"/surveys/languages/{repeating}",
         f"/surveys/results/{anonymous}",
     ]
+
+
+async def _terminals(db: AsyncSession) -> list[str]:
+    """The question before a terminal is set. *Why?* leads to it where a terminal sends one key only."""
+    undirected = select(Punch.id).where(Punch.import_outcome == "no_direction").limit(1)
+    return [f"/clock_transactions/{await db.scalar(undirected)}/terminal"]
 
 
 async def _questions(db: AsyncSession) -> list[str]:
