@@ -1,7 +1,8 @@
 // A list is a queue: the drawer goes from row to row, an act can lead to the next row, and the focus stays with the row one is at.
 const drawer = document.getElementById("drawer-box");
 const ROW = ".list tbody tr";
-// Where one is: `urls` are the rows' addresses in their order, `at` counts into them, `list` is the id of the list.
+// Where one is: `urls` are the rows' addresses in their order, `at` counts into them, `list` is the id of the list. `coming` is the address
+// of the row that the drawer still waits for.
 let place = null;
 let leadsOn = false;
 let focusAfterwards = null;
@@ -56,10 +57,11 @@ function step(by) {
   if (!has(by) || !drawer.dispatchEvent(new Event("cancel", { cancelable: true }))) return;
   place.at += by;
   place.moved = true;
+  place.coming = place.links[place.at];
   leadsOn = false;
   const said = told;
   told = [];
-  htmx.ajax("GET", place.links[place.at], { target: "#drawer", swap: "innerHTML" }).finally(() => setTimeout(() => {
+  htmx.ajax("GET", place.coming, { target: "#drawer", swap: "innerHTML" }).finally(() => setTimeout(() => {
     if (!said.length) return;
     document.getElementById("flashes").append(...said);
     const [title, beneath] = drawer.querySelectorAll(".drawer-head h2, .drawer-head p");
@@ -110,6 +112,12 @@ if (drawer) {
   document.body.addEventListener("htmx:afterRequest", ({ detail: { xhr } }) => {
     if (xhr && actedAndLeadsOn(xhr)) step(1);
   });
+  // What is about to be replaced is done, or one has left it: a second press does nothing.
+  document.body.addEventListener("htmx:beforeRequest", (event) => {
+    const { elt, requestConfig } = event.detail;
+    const isReplaced = place?.coming || elt.closest(".htmx-swapping");
+    if (isReplaced && requestConfig.verb === "post" && drawer.contains(elt)) event.preventDefault();
+  });
   drawer.addEventListener("close", () => {
     // The browser gives the focus back to the link, where that is still there and still the one.
     const isLost = !document.activeElement?.closest?.(".list");
@@ -130,7 +138,10 @@ document.addEventListener("click", (event) => {
 // A row whose act is refused is out of date: the list fetches its rows, and the focus stays with that row. So is the drawer whose act
 // is refused, and the row behind it; only what somebody typed into the drawer is not replaced.
 document.body.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr, requestConfig, target } }) => {
-  if (target?.id === "drawer" && requestConfig.verb === "get") shown = requestConfig.path;
+  if (target?.id === "drawer" && requestConfig.verb === "get") {
+    shown = requestConfig.path;
+    if (place?.coming === shown) place.coming = null;
+  }
   const isRowAct = elt.matches("[data-row-act]") || elt.querySelector(":scope > [data-row-act]");
   const isInDrawer = drawer?.contains(elt) && requestConfig.verb === "post";
   if (!(isRowAct || isInDrawer) || !["404", "409"].includes(xhr?.getResponseHeader("X-Refusal"))) return;
@@ -140,6 +151,8 @@ document.body.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr, reque
   if (isInDrawer) setTimeout(renew);
 });
 function renew() {
+  // The row that comes is up to date.
+  if (place?.coming) return;
   if (drawer.open && drawer.dispatchEvent(new Event("muster:renew", { cancelable: true }))) htmx.ajax("GET", shown, { target: "#drawer", swap: "innerHTML" });
 }
 document.body.addEventListener("htmx:beforeSwap", (event) => {
