@@ -618,7 +618,7 @@ async def test_only_the_sweep_of_the_platform_goes_before_what_waited_longer(dat
         async def enqueue(self, _: str, *, priority: int, job_id: int, **__: Any) -> None:
             woken.append((priority, job_id))
 
-    assert await wake_due(database, NotingQueue(), jobs.KINDS, QUICK) == 3  # type: ignore[arg-type]
+    assert await wake_due(database, NotingQueue(), jobs.KINDS, QUICK, claims.FREE, stale_after=STALE) == 3  # type: ignore[arg-type]
     assert woken[0] == (0, sweep)
     assert [one for one in woken if one[0] == 0] == [(0, sweep)]
     assert woken[1] == (1, first)

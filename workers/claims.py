@@ -44,15 +44,15 @@ FREE = NoPlace()
 async def due(
     db: AsyncSession,
     names: Collection[str],
-    stale_after: timedelta,
+    stale_after: timedelta | None,
     busy: NoPlace = FREE,
     *,
     workspace: str | None = None,
 ) -> list[tuple[int, int]]:
     """Jobs to wake, as (id, attempt so far): queued ones whose time has come, and running ones whose worker has been
-    silent for `stale_after`. Running ones without attempts left are closed as failed, which takes no place. Brief jobs
-    come first, and of each sort the oldest, so brief work never waits behind other work. Jobs of deactivated tenants
-    wait. `busy`: what this worker has no place for. `workspace`: only its jobs."""
+    silent for `stale_after`; None leaves running ones alone. Those without attempts left are closed as failed, which
+    takes no place. Brief jobs come first, and of each sort the oldest, so brief work never waits behind other work.
+    Jobs of deactivated tenants wait. `busy`: what this worker has no place for. `workspace`: only its jobs."""
     here = Job.workspace == workspace if workspace else true()
     sorts = [
         select(Job.id, Job.attempt, Job.attempt - Job.uncounted, Job.name, Job.status)
@@ -65,7 +65,7 @@ async def due(
     found = []
     for job_id, attempt, counted, name, status in rows:
         if status == "running" and counted >= jobs.KINDS[name].attempts:
-            await fail(db, job_id, attempt, DIED.format(attempt))
+            await fail(db, job_id, attempt, DIED.format(counted))
         else:
             found.append((job_id, attempt))
     return found
@@ -157,8 +157,10 @@ def _claimable(job_id: int, attempt: int, stale_after: timedelta, busy: NoPlace)
     return select(Job.id).where(Job.id == job_id, Job.attempt == attempt, _takeable(stale_after), fits)
 
 
-def _takeable(stale_after: timedelta) -> ColumnElement[bool]:
+def _takeable(stale_after: timedelta | None) -> ColumnElement[bool]:
     waiting = and_(Job.status == "queued", Job.due_at <= func.now())
+    if stale_after is None:
+        return and_(waiting, jobs.MAY_RUN)
     abandoned = and_(Job.status == "running", Job.heartbeat_at < func.now() - stale_after)
     return and_(or_(waiting, abandoned), jobs.MAY_RUN)
 

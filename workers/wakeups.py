@@ -7,8 +7,10 @@ loop must find what killed workers left behind.
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import AsyncIterator, Collection
+from datetime import timedelta
 
 import asyncpg
 import structlog
@@ -34,8 +36,12 @@ _log = structlog.get_logger("muster.jobs")
 
 async def keep_waking(database: Database, queue: Queue, names: Collection[str], pace: Pace, slots: Slots) -> None:
     """Runs until cancelled. What fails is tried again at the next look; a place that becomes free causes a look at
-    once."""
-    rung = slots.freed
+    once.
+
+    While the database is away, no worker can write that it lives. So after a look that failed, the workers of running
+    jobs have `stale_s` seconds to do that, or to give their jobs back, before they are taken for dead."""
+    loop = asyncio.get_running_loop()
+    rung, failed_at = slots.freed, -math.inf
     ear: asyncpg.Connection | None = None
     try:
         while True:
@@ -43,10 +49,12 @@ async def keep_waking(database: Database, queue: Queue, names: Collection[str], 
             pause_s = pace.look_s
             try:
                 ear = await _listening(ear, database, rung)
-                await wake_due(database, queue, names, pace, slots.busy)
+                is_back_long = loop.time() - failed_at > pace.stale_s
+                stale_after = pace.stale_after if is_back_long else None
+                await wake_due(database, queue, names, pace, slots.busy, stale_after=stale_after)
             except Exception as error:  # noqa: BLE001 - the database may be away for a while; the loop must outlive that
                 _log.warning("looking for due jobs failed", reason=type(error).__name__)
-                pause_s = min(AWAY_S, pace.look_s)
+                pause_s, failed_at = min(AWAY_S, pace.look_s), loop.time()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
                     await rung.wait()
@@ -56,15 +64,21 @@ async def keep_waking(database: Database, queue: Queue, names: Collection[str], 
 
 
 async def wake_due(
-    database: Database, queue: Queue, names: Collection[str], pace: Pace, busy: claims.NoPlace = claims.FREE
+    database: Database,
+    queue: Queue,
+    names: Collection[str],
+    pace: Pace,
+    busy: claims.NoPlace,
+    *,
+    stale_after: timedelta | None,
 ) -> int:
-    """One look. Returns how many jobs were due."""
+    """One look. Returns how many jobs were due. `busy`, `stale_after`: as in `claims.due`."""
     # SAQ takes the lowest priority first: the platform's sweep never waits behind mails. If the sweeps of all tenants
     # did the same, mails could wait for ever.
     turns = ((jobs.FIRST.intersection(names), PLATFORM), (names, None))
     for priority, (some, workspace) in enumerate(turns):
         async with database.shared_transaction() as db:
-            found = await claims.due(db, some, pace.stale_after, busy, workspace=workspace)
+            found = await claims.due(db, some, stale_after, busy, workspace=workspace)
         await _wake(queue, found, pace, priority)
     return len(found)
 

@@ -31,9 +31,10 @@ def is_away(error: BaseException) -> bool:
 
 
 def is_because_away(error: BaseException | None) -> bool:
-    """The same, also for an error that was raised from such a one."""
+    """The same, also for an error that was raised from such a one, and where the server takes no changes: a standby
+    before it is promoted."""
     while error is not None:
-        if is_away(error):
+        if is_away(error) or refused_a_change(error):
             return True
         error = error.__cause__
     return False
