@@ -77,7 +77,7 @@ async def bind(ctx: NamedDependency[Context], employee_id: FromPath[int]) -> Res
     overtaken = await _is_overtaken(ctx, row, host.id)
     inactive = not (await binding_queries.hosts_of(ctx.db, [host.id]))[host.id].active
     asks = foretold.needs_a_yes or inactive
-    if overtaken or (asks and not await undo.confirmed(ctx, undoable)):
+    if overtaken or (asks and not await undo.confirmed(ctx, undoable, inactive=inactive)):
         return await undo.ask_to_bind(ctx, row, host, foretold, undoable, overtaken=overtaken, inactive=inactive)
     if inactive and (await ctx.form()).get("activate") == "1":
         refuse_unless_allowed(ctx, "add")

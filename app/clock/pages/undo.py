@@ -58,9 +58,11 @@ async def agreed(ctx: Context, act: str, ids: Collection[int]) -> bool:
     return await wanted(ctx, act) == "leave" or await _saw(ctx, await _of(ctx, act, ids))
 
 
-async def confirmed(ctx: Context, undoable: Undoable) -> bool:
-    """As `agreed`, for a binding: the person is always asked about it first."""
-    if (await ctx.form()).get("confirmed") != "1":
+async def confirmed(ctx: Context, undoable: Undoable, *, inactive: bool) -> bool:
+    """As `agreed`, for a binding: the person is always asked about it first. `inactive`: the question must have said
+    so."""
+    form = await ctx.form()
+    if form.get("confirmed") != "1" or (inactive and form.get("inactive") != "1"):
         return False
     return await wanted(ctx, "bind") == "leave" or await _saw(ctx, undoable)
 
@@ -155,6 +157,7 @@ async def ask_to_bind(
             f" instead of {row.host_name}",
             [f"{row.decided_by} bound it to {row.host_name} on {at}.", *said],
         )
+    fields = [("host", f"#{host.id}"), ("foretold", signature(undoable)), ("shown", shown(row))]
     return await page(
         ctx,
         "clock/employee_rebind.html",
@@ -164,7 +167,7 @@ async def ask_to_bind(
         consequence=" ".join(said),
         url=f"/clock_employees/{row.id}/bind",
         danger=overtaken or foretold.needs_a_yes,
-        fields=[("host", f"#{host.id}"), ("foretold", signature(undoable)), ("shown", shown(row))],
+        fields=[*fields, *([("inactive", "1")] if inactive else [])],
         activates=host.name if inactive and ctx.may("host.people") else "",
         **offer(undoable, host.name),
         cancel_url=f"/clock_employees/{row.id}",

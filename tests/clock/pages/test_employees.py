@@ -282,7 +282,8 @@ class TestBind:
         assert "btn-danger" not in asked
         assert 'name="activate" value="1" checked' in asked
         assert tuple(await state(database, "901")) == ("not_found", None)
-        agreed = {**host, "confirmed": "1", "foretold": foretold(asked)}
+        agreed = {**host, "confirmed": "1", "foretold": foretold(asked), "inactive": "1"}
+        assert '<input type="hidden" name="inactive" value="1">' in asked
         await bob.submit(url, agreed)
         assert (await state(database, "901")).host_employee_id == gone
         async with database.transaction() as db:
@@ -291,6 +292,24 @@ class TestBind:
         await bob.submit(url, {**agreed, "activate": "1"})
         async with database.transaction() as db:
             assert await db.scalar(select(Employee.active).where(Employee.id == gone))
+
+    async def test_who_was_asked_about_something_else_is_told_that_the_employee_is_inactive_now(
+        self, bob, floor, database
+    ):
+        async with database.transaction() as db:
+            cleo = await employ(db, "Cleo Gone", "55")
+            await mirror_person(db, "955", cleo, full_name="Cleo Gone")
+        url, host = f"/clock_employees/{floor['901']}/bind", {"host": f"#{cleo}"}
+        asked = squeezed((await bob.submit(url, host, headers=HTMX)).text)
+        assert "has 955 already" in asked
+        async with database.transaction() as db:
+            await db.execute(update(Employee).values(active=False).where(Employee.id == cleo))
+        agreed = {**host, "confirmed": "1", "foretold": foretold(asked)}
+        asked = squeezed((await bob.submit(url, agreed, headers=HTMX)).text)
+        assert "Cleo Gone is inactive" in asked
+        assert tuple(await state(database, "901")) == ("not_found", None)
+        await bob.submit(url, {**agreed, "inactive": "1"})
+        assert (await state(database, "901")).host_employee_id == cleo
 
     @pytest.mark.parametrize("given", ["picked", "typed"])
     async def test_binding_by_a_picked_person_or_a_typed_id_number(self, bob, floor, database, given):
