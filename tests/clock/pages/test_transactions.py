@@ -404,6 +404,16 @@ class TestTheFix:
         assert "The terminal was set." in answer.text
         assert (await bob.submit(f"{url}/accept", {"agreed": label}, headers=HTMX)).status_code == 409
 
+    async def test_the_button_of_the_question_names_the_act_of_a_door(self, bob: Browser, mill, database):
+        async with database.transaction() as db:
+            await db.execute(update(Device).where(Device.sn == "T1").values(kind_mark="access"))
+            await punch(db, "100", "x Thu 09:00", zone="Europe/Berlin")
+        await import_all(database)
+        page = squeezed((await bob.get(f"/clock_transactions/{await id_of(database, 'Thu 09:00')}/terminal")).text)
+        (question,) = re.findall(r"(Mark this terminal as attendance: \d+ punch\w*)\?", page)[:1]
+        assert f">{question}</button>" in page
+        assert "Read as undirected" not in page
+
     async def test_who_may_not_see_punches_gets_none_in_its_answer(self, sign_in: Any, mill, database):
         async with database.transaction() as db:
             await roles.add(db, COMMAND_LINE, "Setter", ["clock.devices", "clock.devices.edit"])
