@@ -28,7 +28,8 @@ COUNTED = f"""
             WHERE local_date = day::date AND terminal_sn = d.sn AND import_outcome = 'only_one_punch' OFFSET 0) AS there) AS alone"""
 # What one_key.py::use_of reads.
 USE = """jsonb_build_object('kind', d.kind, 'direction', d.direction, 'punches', punches, 'codes', codes,
-        'person_days', person_days, 'recorded', recorded, 'single', single)"""
+        'person_days', person_days, 'recorded', recorded, 'single', single, 'is_named', EXISTS (
+            SELECT FROM problems WHERE kind = 'one_key' AND subject_type = 'terminal' AND subject_id = d.sn AND stands))"""
 _OF_ONE = text(f"""
     SELECT d.name, {USE} AS uses
     FROM (SELECT sn, coalesce(nullif(d.alias, ''), sn) AS name, {KIND} AS kind, {DIRECTION} AS direction

@@ -2,19 +2,32 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.clock.days import TOLD_DAYS
 
-# Fewer are a first day, or some people who forgot.
-LEAST_SINGLE = 20
-# Of a hundred punches, so many have the one code. People press another key now and then.
-LEAST_OF_ONE_CODE = 95
-# Of a hundred punches that found a record or no partner, so many found no partner. Where a gate for coming stands
-# beside one for leaving, each sends one code, and pairs form.
-LEAST_ALONE = 80
-# Punches of ten people on a day. People who punch once a day have no second punch to pair with, whatever the direction.
-LEAST_OF_TEN = 15
+
+class KeyLimits(NamedTuple):
+    """The least numbers of a terminal that sends one key only.
+
+    `single`: punches without a partner. Fewer are a first day, or some people who forgot.
+    `of_one_code`: of a hundred punches, those with the one code. People press another key now and then.
+    `alone`: of a hundred punches that found a record or no partner, those without a partner. Where a gate for coming
+    stands beside one for leaving, each sends one code, and pairs form.
+    `of_ten`: punches of ten people on a day. People who punch once a day have no second punch to pair with, whatever
+    the direction.
+    """
+
+    single: int
+    of_one_code: int
+    alone: int
+    of_ten: int
+
+
+OPENS = KeyLimits(single=20, of_one_code=95, alone=80, of_ten=15)
+# For a terminal whose problem is open, or was dismissed. Lower, so that a few punches more or less do not close the
+# problem and open it again.
+STAYS = KeyLimits(single=10, of_one_code=90, alone=60, of_ten=12)
 # What helps, as a sentence.
 PAIRS = "Read as undirected, they pair: the first of a shift is the clock-in, the last is the clock-out."
 
@@ -23,7 +36,7 @@ PAIRS = "Read as undirected, they pair: the first of a shift is the clock-in, th
 class KeyUse:
     """How a terminal was used for some weeks. `codes`: its punches with the codes 0 to 5. `person_days`: the people of
     each day, summed. `recorded`: punches that have a record. `single`: those that show *Only one punch* and are not
-    settled."""
+    settled. `is_named`: a problem that is open, or was dismissed, says so of it already."""
 
     kind: str
     direction: str
@@ -32,6 +45,7 @@ class KeyUse:
     person_days: int
     recorded: int
     single: int
+    is_named: bool = False
 
 
 def without_partner(single: int) -> str:
@@ -47,13 +61,14 @@ def use_of(uses: Mapping[str, Any]) -> KeyUse:
 def only_key(use: KeyUse) -> int | None:
     """The punch code that a terminal sends for everything. None where reading it as undirected would not help, or where
     the numbers do not say that it would."""
+    least = STAYS if use.is_named else OPENS
     code = max(range(len(use.codes)), key=use.codes.__getitem__)
     sends_one = (
         use.kind == "attendance"
         and use.direction == "by_code"
-        and use.single >= LEAST_SINGLE
-        and use.codes[code] * 100 >= use.punches * LEAST_OF_ONE_CODE
-        and use.single * 100 >= (use.single + use.recorded) * LEAST_ALONE
-        and use.punches * 10 >= use.person_days * LEAST_OF_TEN
+        and use.single >= least.single
+        and use.codes[code] * 100 >= use.punches * least.of_one_code
+        and use.single * 100 >= (use.single + use.recorded) * least.alone
+        and use.punches * 10 >= use.person_days * least.of_ten
     )
     return code if sends_one else None

@@ -1,15 +1,10 @@
-"""Facts about a person's punches of one day that a person must decide. What they mean: day_detectors.py.
-
-While a terminal is known to send one key only, one problem of the terminal stands for all its single punches, because
-one act helps.
-"""
+"""Facts about a person's punches of one day that a person must decide. What they mean: day_detectors.py."""
 
 from sqlalchemy import Boolean, literal_column
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.outcomes import Outcome
 from app.clock.problems.fact_selects import SINCE, TERMINAL_NAMES, sql_facts
-from app.clock.problems.person_days import AWAITING, KINDS, OUTCOMES
+from app.clock.problems.person_days import AWAITING, IS_OF_NO_TERMINAL, KINDS, OUTCOMES
 from app.problems import looking
 from app.problems.events import ProblemsMoved
 
@@ -30,8 +25,7 @@ _NAMED = f"""
     WITH punches AS (
         SELECT import_outcome AS kind, {_COLUMNS} FROM clock_transactions
         WHERE import_outcome IN ({_WORDS}) AND settled_at_utc IS NULL AND gone_at_utc IS NULL AND local_date >= {SINCE}
-            AND NOT (import_outcome = '{Outcome.ONLY_ONE_PUNCH.value}' AND coalesce(terminal_sn, '') IN (
-                SELECT subject_id FROM problems WHERE kind = 'one_key' AND closed_at IS NULL))
+            AND {IS_OF_NO_TERMINAL}
         UNION ALL
         SELECT '{AWAITING}', {_COLUMNS} FROM clock_transactions
         WHERE import_outcome = 'awaiting' AND gone_at_utc IS NULL AND updated_at < now() - {LONGEST_WAIT}

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, and_, text
 
 from app.clock.models import Punch
 from app.clock.problems.code_remedies import CHANGED, chosen
-from app.clock.problems.person_days import day_of, who_of
+from app.clock.problems.person_days import IS_OF_NO_TERMINAL, day_of, who_of
 from app.clock.review import decisions, settling, using_many
 from app.counting import count
 from app.db.among import among
@@ -14,15 +14,17 @@ from app.errors import Conflict
 from app.problems.kinds import Remedy, RemedyAsked, ShownProblem
 
 DECIDES = "clock.transactions.edit"
+# The punches that day_facts.py counts.
 _OF_DAYS = text(
-    """
+    f"""
     SELECT p.id, wanted.subject
     FROM unnest(CAST(:subjects AS text[]), CAST(:employees AS bigint[]), CAST(:codes AS text[]), CAST(:days AS date[]))
         AS wanted (subject, employee, code, day)
     JOIN clock_transactions p ON p.local_date = wanted.day AND p.import_outcome = :outcome
         AND p.settled_at_utc IS NULL AND p.gone_at_utc IS NULL
     LEFT JOIN clock_employee_bindings b ON b.emp_code = p.emp_code
-    WHERE b.host_employee_id = wanted.employee OR (b.host_employee_id IS NULL AND p.emp_code = wanted.code)
+    WHERE (b.host_employee_id = wanted.employee OR (b.host_employee_id IS NULL AND p.emp_code = wanted.code))
+        AND {IS_OF_NO_TERMINAL}
     ORDER BY p.id
     """
 )

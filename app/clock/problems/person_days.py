@@ -1,4 +1,8 @@
-"""A person's day as the subject of a problem, and the kinds that are about one. Pure."""
+"""A person's day as the subject of a problem, and the kinds that are about one. Pure.
+
+While a terminal is known to send one key only, one problem of the terminal stands for all its single punches, because
+one act helps.
+"""
 
 from datetime import date
 
@@ -14,6 +18,9 @@ OUTCOMES = (
     Outcome.ATTENDANCE_DELETED,
 )
 AWAITING = "awaiting_too_long"
+# In SQL, about a row of clock_transactions: no problem of a terminal stands for this punch.
+IS_OF_NO_TERMINAL = f"""NOT (import_outcome = '{Outcome.ONLY_ONE_PUNCH.value}' AND coalesce(terminal_sn, '') IN (
+        SELECT subject_id FROM problems WHERE kind = 'one_key' AND closed_at IS NULL))"""
 KINDS = (*(one.value for one in OUTCOMES), AWAITING)
 
 

@@ -17,6 +17,7 @@ from app.problems.findings import Fact, Finding
 _BY_A_ZONE_S = 14 * 60
 # A terminal that worked soon after the history start may have older punches, which are not to be read.
 _YOUNGER = timedelta(days=CHECK_DAYS)
+_IF_DISMISSED = "If you dismiss this, each person’s day with one punch there becomes a problem."
 
 
 def terminal_offline(fact: Fact, now: datetime) -> Finding | None:
@@ -82,7 +83,7 @@ def one_key(fact: Fact, _: datetime) -> Finding | None:
     lasting = {name: value for name, value in fact.facts.items() if name != "uses"}
     return replace(fact, facts=lasting).found(
         f"Terminal {_name(fact)} sends one key only",
-        f"It sends “{punch_label(code)}” for coming and going, so {without_partner(fact.held_punches)}. {PAIRS}",
+        f"It sends “{punch_label(code)}” for coming and going, so {without_partner(fact.held_punches)}. {PAIRS} {_IF_DISMISSED}",
     )
 
 

@@ -14,6 +14,14 @@ IN, OUT = 0, 1
 # Thirty people come and go for a week, and the terminal says Check In of all of it.
 HALL = KeyUse("attendance", "by_code", 300, (300, 0, 0, 0, 0, 0), 150, recorded=0, single=300)
 
+# A terminal at each of the limits below which its problem closes.
+AT_LEAST = {
+    "punches": 40,
+    "codes": (36, 4, 0, 0, 0, 0),
+    "person_days": 33,
+    "recorded": 6,
+    "single": 10,
+}
 # What is different from HALL; the code that it sends, or None; why.
 CASES: list[tuple[dict[str, Any], int | None, str]] = [
     ({}, IN, "every punch says Check In"),
@@ -33,6 +41,12 @@ CASES: list[tuple[dict[str, Any], int | None, str]] = [
     ({"direction": "in"}, None, "a person said that it is for coming"),
     ({"direction": "undirected"}, None, "it is read as undirected already"),
     ({"kind": "access"}, None, "a door reader"),
+    ({**AT_LEAST, "is_named": True}, IN, "a problem stays at the lower limits"),
+    (AT_LEAST, None, "a problem does not open at the lower limits"),
+    ({**AT_LEAST, "is_named": True, "single": 9, "recorded": 6}, None, "fewer than stay"),
+    ({**AT_LEAST, "is_named": True, "codes": (35, 5, 0, 0, 0, 0)}, None, "its keys are used now"),
+    ({**AT_LEAST, "is_named": True, "recorded": 7}, None, "its punches find partners now"),
+    ({**AT_LEAST, "is_named": True, "person_days": 34}, None, "most people punch once a day now"),
 ]  # fmt: skip
 
 
@@ -43,7 +57,9 @@ def test_a_terminal_sends_one_key_only_or_not(differs: dict[str, Any], code: int
 
 def test_the_page_says_the_limits_of_the_rule() -> None:
     told = PAGE.read_text().partition("### One key only")[2].partition("\n## ")[0]
-    assert f"{one_key.LEAST_SINGLE} or more" in told
-    assert f"{one_key.LEAST_OF_ONE_CODE} of 100" in told
-    assert f"{one_key.LEAST_ALONE} of 100" in told
-    assert f"{one_key.LEAST_OF_TEN} punches of 10 people" in told
+    assert f"{one_key.OPENS.single} or more" in told
+    assert f"{one_key.STAYS.single} punches without" in told
+    for limits in (one_key.OPENS, one_key.STAYS):
+        assert f"{limits.of_one_code} of 100" in told
+        assert f"{limits.alone} of 100" in told
+        assert f"{limits.of_ten} punches of 10 people" in told

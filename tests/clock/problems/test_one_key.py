@@ -8,11 +8,11 @@ from sqlalchemy import delete, select
 
 from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Job
-from app.clock.mirror import devices
-from app.clock.models import Device
+from app.clock.mirror import devices, one_key
+from app.clock.models import Device, Punch
 from app.clock.problems import remedies
 from app.clock.punches import daily_totals
-from app.clock.review import fixes
+from app.clock.review import fixes, settling
 from app.parts import Parts
 from app.problems import looking
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, punch
@@ -84,6 +84,45 @@ async def test_it_stands_for_the_days_of_its_punches_until_somebody_dismisses_it
     await forget_looks(parts)
     await desk.after(desk.dismiss("one_key"))
     assert len(await desk.of("only_one_punch")) == len(PEOPLE) * len(DAYS)
+
+
+async def test_dismissing_says_that_its_days_come_back(parts: Parts) -> None:
+    desk = Desk(parts)
+    await one_key_hall(parts)
+    await desk.look()
+    assert (
+        "If you dismiss this, each person’s day with one punch there becomes a problem"
+        in (await desk.the("one_key")).detail
+    )
+
+
+async def test_settling_a_few_of_its_punches_does_not_give_its_days_back(parts: Parts) -> None:
+    desk = Desk(parts)
+    await one_key_hall(parts)
+    await desk.look()
+    few = select(Punch.id).order_by(Punch.id).limit(PUNCHES - one_key.OPENS.single + 1)
+    async with parts.database.transaction() as db:
+        await settling.settle(db, COMMAND_LINE, Punch.id.in_(few.scalar_subquery()))
+    await imported(parts)
+    await desk.look()
+    assert set(await desk.open()) & {"one_key", "only_one_punch"} == {"one_key"}
+    assert (await desk.the("one_key")).held_punches == one_key.OPENS.single - 1
+
+
+async def test_settling_a_day_leaves_the_punches_for_which_the_terminal_stands(parts: Parts) -> None:
+    desk = Desk(parts)
+    await one_key_hall(parts)
+    await desk.look()
+    async with parts.database.transaction() as db:
+        await mirror_terminal(db, "T2", alias="Hall South", state="online", last_punch_at_utc=NOW)
+        await punch(db, PEOPLE[0], f"I {DAYS[0]} 12:00", sn="T2")
+    await imported(parts)
+    await desk.look()
+    assert (await desk.the("only_one_punch")).held_punches == 1
+    await desk.help("only_one_punch")
+    async with parts.database.transaction() as db:
+        settled = await db.scalars(select(Punch.terminal_sn).where(Punch.settled_at_utc.is_not(None)))
+        assert settled.all() == ["T2"]
 
 
 async def forget_looks(parts: Parts) -> None:
