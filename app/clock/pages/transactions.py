@@ -143,7 +143,7 @@ async def ask_terminal(ctx: NamedDependency[Context], punch_id: FromPath[int]) -
         ctx,
         question=f"{fix.label}?",
         consequence=f"{found.cause} Its {fix.punches} {JUDGED}".strip(),
-        submit=fix.label,
+        submit=fix.label.partition(":")[0],
         danger=False,
         fields=[("agreed", fix.label)],
         cancel_url=f"/clock_transactions/{punch_id}",
