@@ -12,6 +12,7 @@ from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Job, Role, Session, Tenant, User, UserType
 from app.accounts.roles import BUILT_IN, PERMISSIONS
 from app.accounts.user_types import FROM_THE_START
+from app.db.direct import Direct, driver
 from app.db.session import PLATFORM, TENANT_KEY, Database
 from app.errors import Conflict, Invalid, NotFound
 
@@ -22,6 +23,16 @@ Listener = Callable[[AsyncSession, str], Awaitable[None]]
 # Told of each tenant that is active again, in the same transaction. Rooms above this one register theirs.
 _on_activate: list[Listener] = []
 LONGEST_NAME = 200
+# What the tenant held when its removal began, if that has not ended.
+REMOVAL = Direct("""
+SELECT before::text AS held FROM shared.audit_entries
+WHERE workspace = 'main' AND subject_type = 'tenant' AND subject_id = CAST(:key AS text) AND act = 'tenant.remove_begin'
+    AND id > coalesce((
+        SELECT max(id) FROM shared.audit_entries
+        WHERE workspace = 'main' AND subject_type = 'tenant' AND subject_id = CAST(:key AS text)
+            AND act IN ('tenant.remove', 'tenant.create', 'tenant.import')), 0)
+ORDER BY id LIMIT 1
+""")
 # Their keys.
 DEACTIVATED = select(Tenant.key).where(~Tenant.active)
 # How many workspaces get their roles in one transaction.
@@ -146,10 +157,13 @@ def listen(listener: Listener) -> None:
 
 
 async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
+    """Raises Conflict for a tenant whose removal was cut off: some of its accounts are gone."""
     await find(db, key)
     statement = update(Tenant).where(Tenant.key == key, ~Tenant.active).values(active=True)
     if await db.scalar(statement.returning(Tenant.key)) is None:
         return False
+    if await REMOVAL.row(driver(db), {"key": key}, ""):
+        raise Conflict(f"The removal of the tenant {key} has begun. Run `muster tenant:remove {key}` again.")
     waited = (Job.workspace == key, Job.status == "queued", Job.due_at < func.now())
     # They are not late: until now they were not to run.
     await db.execute(update(Job).where(*waited).values(due_at=func.now()))

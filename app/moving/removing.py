@@ -1,5 +1,6 @@
 """`tenant:remove`: removes a deactivated tenant for good. The rows of shared tables go slice by slice, then the schema
-and the tenant itself in one transaction. When it is cut off, the tenant is still there, and a second run continues."""
+and the tenant itself in one transaction. When it is cut off, the tenant is still there, and a second run continues.
+Nothing goes while another process, such as a backup, reads one of the tenant's tables."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -9,6 +10,7 @@ import asyncpg
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.accounts import tenants
 from app.accounts.audit import COMMAND_LINE
 from app.db.connecting import connect
 from app.db.direct import send
@@ -48,6 +50,15 @@ WHERE workspace = $1 AND status = 'running' AND heartbeat_at > now() - interval 
 _AUDIT = """
 INSERT INTO shared.audit_entries (workspace, actor_name, act, subject_type, subject_id, before)
 VALUES ('main', $1, $2, 'tenant', $3, CAST($4 AS jsonb))
+"""
+_TABLES = """
+SELECT string_agg(format('%I.%I', n.nspname, c.relname), ', ' ORDER BY c.oid)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'p')
+"""
+# Of the platform's surveys. A mail without an account would wait for ever.
+_DROP_MAILS = """
+UPDATE main.survey_invitations SET dropped_at = now()
+WHERE sent_at IS NULL AND dropped_at IS NULL AND user_id IN (SELECT id FROM shared.users WHERE workspace = $1)
 """
 # What a person would miss.
 _COUNT = """
@@ -95,7 +106,10 @@ async def remove_tenant(owner_url: str, key: str, there: RemovedTenant, watch: M
     """Removes what `counted` found. It may be repeated after it was cut off. Raises the same errors: also when the
     tenant is activated meanwhile, which keeps the rest."""
     async with as_owner(owner_url, watch) as opened:
-        await _note(await _held(opened, key), "tenant.remove_begin", key, there)
+        connection = await _held(opened, key)
+        await _lock_all(connection, key)
+        await connection.execute(_DROP_MAILS, key)
+        held = await _held_at_first(connection, key, there)
     for table in REMOVED:
         while await _remove_slice(owner_url, watch, key, table):
             pass
@@ -105,7 +119,7 @@ async def remove_tenant(owner_url: str, key: str, there: RemovedTenant, watch: M
         for table in REMOVED:  # what was written since its turn
             await connection.execute(f"DELETE FROM shared.{table} WHERE workspace = $1", key)
         await connection.execute("DELETE FROM shared.tenants WHERE key = $1", key)
-        await _note(connection, "tenant.remove", key, there)
+        await connection.execute(_AUDIT, COMMAND_LINE.name, "tenant.remove", key, held)
 
 
 async def _remove_slice(owner_url: str, watch: MigrationWatch, key: str, table: str) -> bool:
@@ -136,6 +150,16 @@ async def _refuse_in_use(connection: asyncpg.Connection, query: str, key: str) -
         raise Conflict(f"A job of the tenant {key} still runs ({work}). Retry when it has ended.")
 
 
-async def _note(connection: asyncpg.Connection, act: str, key: str, there: RemovedTenant) -> None:
-    told = msgspec.json.encode(asdict(there)).decode()
-    await connection.execute(_AUDIT, COMMAND_LINE.name, act, key, told)
+async def _lock_all(connection: asyncpg.Connection, key: str) -> None:
+    """Shows that the schema can be dropped, before anything goes."""
+    if tables := await connection.fetchval(_TABLES, schema_of(key)):
+        await send(connection, f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE")
+
+
+async def _held_at_first(connection: asyncpg.Connection, key: str, there: RemovedTenant) -> str:
+    """What the audit says of it: what was there when the first run began."""
+    if begun := await tenants.REMOVAL.row(connection, {"key": key}, ""):
+        return str(begun["held"])
+    held = msgspec.json.encode(asdict(there)).decode()
+    await connection.execute(_AUDIT, COMMAND_LINE.name, "tenant.remove_begin", key, held)
+    return held

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from app.accounts import tenants
+from app.accounts.audit import COMMAND_LINE
 from app.db.migrate import MigrationWatch
 from app.errors import Conflict
 from app.moving import removing
@@ -19,9 +21,11 @@ from tests.cluster import TestCluster
 from tests.command_line import Ended
 from tests.moving.installations import TENANT, Installation, lived_in
 from tests.moving.test_moving import until_waiting
+from tests.surveys.drafted import published
 from tests.upgrade.kept import kept
 
 LEAVES = "UPDATE tenants SET active = false WHERE key = 'acme'"
+INVITED = "INSERT INTO survey_invitations (survey_id, version, user_id, turn, asked_by, due_at) VALUES (%s, 1, %s, 0, 'Alice', now())"
 # Tables of `shared`, each with a column that names the workspace, or None.
 SHARED = """
 SELECT t.table_name, (
@@ -165,7 +169,7 @@ async def test_a_tenant_that_is_activated_meanwhile_stays(here: Installation) ->
 
 async def test_a_removal_that_was_killed_is_continued_by_the_next_one(here: Installation) -> None:
     """A lock that another session holds stops it between two tables; then its process dies."""
-    others = of_others(here)
+    others, users = of_others(here), of_tenant(here)["users"]
     with psycopg.connect(here.urls.owner) as holder:
         holder.execute("LOCK TABLE shared.roles IN ACCESS EXCLUSIVE MODE")
         killed = await asyncio.create_subprocess_exec(
@@ -180,18 +184,42 @@ async def test_a_removal_that_was_killed_is_continued_by_the_next_one(here: Inst
     assert (half["users"], half["tenants"]) == (0, 1)
     assert half["roles"]
     assert here.rows("SELECT count(*) FROM clock_transactions") != [(0,)]
+    parts = here.parts()
+    with pytest.raises(Conflict, match="has begun"):
+        async with parts.database.transaction() as db:
+            await tenants.activate(db, COMMAND_LINE, TENANT)
+    await parts.close()
 
     ended = await remove(here, "--yes", TENANT)
 
     assert ended.code == 0, ended.err
     assert {name for name, rows in of_tenant(here).items() if rows} == {"audit_entries"}
     assert of_others(here) == others
+    told = here.rows(
+        "SELECT act, (before ->> 'users')::int FROM audit_entries WHERE act LIKE 'tenant.remove%%' ORDER BY id",
+        schema="shared",
+    )
+    assert told == [("tenant.remove_begin", users), ("tenant.remove", users)], "what went in both runs"
+
+
+async def test_mails_about_surveys_of_the_platform_no_longer_wait_for_its_people(here: Installation) -> None:
+    """A mail without an account would never leave, and each look would ask for the job that sends it."""
+    parts = here.parts()
+    async with parts.database.transaction() as db:
+        survey = await published(db, title="Lunch")
+    await parts.close()
+    ((user,),) = here.rows("SELECT min(id) FROM users WHERE workspace = 'acme'", schema="shared")
+    here.run(INVITED, survey.id, user, schema="main")
+    assert (await remove(here, "--yes", TENANT)).code == 0
+    waiting = "SELECT count(*) FROM survey_invitations WHERE sent_at IS NULL AND dropped_at IS NULL"
+    assert here.rows(waiting, schema="main") == [(0,)]
 
 
 async def test_a_table_that_another_process_holds_is_told(here: Installation) -> None:
+    there = here.everything()
     with psycopg.connect(here.urls.owner) as holder:
         holder.execute(f"LOCK TABLE tenant_{TENANT}.employees IN ACCESS SHARE MODE")
         ended = await remove(here, "--yes", TENANT)
     assert "Another process holds a lock" in ended.err
-    assert of_tenant(here)["tenants"] == 1
+    assert here.everything() == there, "nothing went"
     assert (await remove(here, "--yes", TENANT)).code == 0
