@@ -84,6 +84,12 @@ function offer() {
   mark();
 }
 
+// Where the drawer itself says that its row is gone, the message of the refused act says it a second time.
+function sayOnce() {
+  const said = drawer.querySelector("[data-refusal]")?.textContent.trim();
+  for (const card of drawer.querySelectorAll("[data-toast=danger]")) if (said && card.textContent.startsWith(said)) card.remove();
+}
+
 function actedAndLeadsOn(xhr) {
   const said = xhr.getResponseHeader("HX-Trigger") ?? "";
   return leadsOn && drawer.open && xhr.status >= 200 && xhr.status < 400 && said.includes("muster:changed");
@@ -102,7 +108,11 @@ if (drawer) {
     // A question in between ("Bind to somebody else?") keeps what the first button said.
     if (!event.target.matches(".confirm")) leadsOn = Boolean(event.submitter?.closest("[data-leads-on]")) && has(1);
   }, true);
-  document.body.addEventListener("htmx:afterSettle", () => { if (drawer.open) offer(); });
+  document.body.addEventListener("htmx:afterSettle", () => {
+    if (!drawer.open) return;
+    offer();
+    sayOnce();
+  });
   // Of an act that leads on only the message is shown, once the next row is there: a screen reader then reads both, one after the other.
   document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
     if (detail.requestConfig.verb === "get" || !actedAndLeadsOn(detail.xhr)) return;

@@ -10,6 +10,8 @@ from tests.browser.conftest import DESK, Portal, SignedIn
 from tests.browser.each_look import NEXT_FRAME, PHONE
 from tests.chromium import violations
 
+_APPROVE = "act => htmx.ajax('POST', act, {source: '#drawer', target: '#drawer', values: {status: 'approved'}})"
+
 
 def test_a_box_that_may_not_open_says_which_right_is_missing(page_of: SignedIn) -> None:
     page = page_of("vera")
@@ -76,3 +78,17 @@ def test_after_a_conflict_the_message_leaves_the_buttons_free(
         assert buttons
         assert said
         assert said["y"] + said["height"] <= buttons["y"]
+
+
+def test_what_is_gone_is_said_once(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto("/attendance")
+    gone = "/attendance/999999"
+    page.evaluate("gone => htmx.ajax('GET', gone, {target: '#drawer', swap: 'innerHTML'})", gone)
+    drawer = page.locator("#drawer-box")
+    expect(drawer.locator("[data-refusal]")).to_contain_text("There is no such record, or it was deleted.")
+    # As an act that comes after somebody else deleted the record: the drawer fetches it again.
+    with page.expect_response(lambda answer: answer.url.endswith(gone)):
+        page.evaluate(_APPROVE, f"{gone}/decide")
+    expect(drawer.locator("[data-refusal]")).to_be_visible()
+    expect(drawer.locator("[data-toast]")).to_have_count(0)
