@@ -36,9 +36,11 @@ _ALONE = """
         SELECT FROM unnest($4::timestamptz[], $5::timestamptz[]) AS u (first, until)
         WHERE t.punched_at_utc >= u.first AND t.punched_at_utc < u.until)
 """
-_FIND = (
-    f"SELECT t.id FROM clock_transactions t WHERE t.judge_at <= $1 AND {_ALONE} AND t.id > $6 ORDER BY t.id LIMIT $7"
-)
+_PAGE = f"{_ALONE} AND t.id > $6 ORDER BY t.id LIMIT $7"
+FIND = f"SELECT t.id FROM clock_transactions t WHERE t.judge_at <= $1 AND {_PAGE}"
+# After a full page many wait. By the index on `judge_at`, which old statistics suggest, each page would read all of
+# them; by the ids, all pages together read the table once.
+FIND_NEXT = f"SELECT t.id FROM clock_transactions t WHERE coalesce(t.judge_at, 'infinity') <= $1 AND {_PAGE}"
 _OTHER_MARK = ended_where(f"t.import_outcome IS DISTINCT FROM '{NOT_BOUND}'", "t")
 # coalesce keeps PostgreSQL from the index on `judge_at`: the ids find the rows, whatever the statistics of the table
 # say. A row is news when this transaction set its `updated_at`.
@@ -59,13 +61,13 @@ async def find(open_transaction: Open, now: datetime) -> AsyncGenerator[Sequence
     """Ids of such punches, some thousands at a time, in the order in which they lie in the table: by person, every
     slice would touch every page of it. No transaction is open while the caller settles them: the server would end one
     that waits for minutes."""
-    last, may_be_more = 0, True
+    query, last, may_be_more = FIND, 0, True
     while may_be_more:
         async with open_transaction() as db:
-            ids = [row[0] for row in await driver(db).fetch(_FIND, *await _facts(db, now), last, FOUND)]
+            ids = [row[0] for row in await driver(db).fetch(query, *await _facts(db, now), last, FOUND)]
         for place in range(0, len(ids), SLICE):
             yield ids[place : place + SLICE]
-        last, may_be_more = ids[-1] if ids else last, len(ids) == FOUND
+        query, last, may_be_more = FIND_NEXT, ids[-1] if ids else last, len(ids) == FOUND
 
 
 async def settle(db: AsyncSession, ids: Sequence[int], now: datetime) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from app.clock.models import Binding, Cursor, Punch, StaleDay
 from app.clock.pairing.inputs import Case, TimeSpan, Unbound
 from app.clock.pairing.judge import judge
 from app.clock.punches import marks
+from app.db.direct import driver
 from app.db.session import Database
 from tests.clock.mirror_store import FAR, when
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal, outcomes, punch
@@ -66,6 +67,30 @@ async def read_until_tuesday(db) -> None:
 
 async def found(database: Database, now=FAR) -> list[int]:
     return [one async for ids in unbound.find(partial(database.transaction, "main"), now) for one in ids]
+
+
+async def test_page_after_page_finds_the_same(database: Database, crowd: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = await found(database)
+    monkeypatch.setattr(unbound, "FOUND", 2)
+    assert await found(database) == at_once
+    assert len(at_once) > 2
+
+
+async def test_pages_after_the_first_follow_the_ids(database: Database, crowd: None, urls: DatabaseUrls) -> None:
+    """With statistics from before a large sync, few punches seem to wait."""
+    async with database.transaction() as db:
+        await db.execute(update(Punch).values(judge_at=None))
+    with psycopg.connect(urls.owner) as owner:
+        owner.execute("ANALYZE main.clock_transactions")
+    async with database.transaction() as db:
+        await db.execute(text("SET LOCAL enable_seqscan = off"))
+        await db.execute(text("SET LOCAL enable_bitmapscan = off"))
+        plans = []
+        for query in (unbound.FIND, unbound.FIND_NEXT):
+            rows = await driver(db).fetch(f"EXPLAIN {query}", NOW, NOW, [], [], [], 0, unbound.FOUND)
+            plans.append("\n".join(row[0] for row in rows))
+    assert ["clock_transactions_judge" in plan for plan in plans] == [True, False], plans
+    assert "clock_transactions_pkey" in plans[1]
 
 
 @pytest.mark.parametrize("now", [NOW, FAR], ids=["then", "much later"])
