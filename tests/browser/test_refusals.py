@@ -8,7 +8,10 @@ from app.web.errors.refusals import WRONG_HERE
 from app.web.templating import render
 from tests.browser.conftest import DESK, Portal, SignedIn
 from tests.browser.each_look import NEXT_FRAME, PHONE
+from tests.browser.test_queue import queue
 from tests.chromium import violations
+
+__all__ = ["queue"]
 
 _APPROVE = "act => htmx.ajax('POST', act, {source: '#drawer', target: '#drawer', values: {status: 'approved'}})"
 

@@ -63,8 +63,8 @@ def test_a_letter_names_its_language_and_direction() -> None:
 def test_an_address_stands_after_a_colon_as_the_language_writes_it() -> None:
     url = "https://muster.example/u/x"
     french = text_of(message_of(replace(LETTER, unsubscribe_url=url, speech=speech_in("fr")), HEAD))
-    assert "\n\nOpen : https://muster.example/a?b=1&c=2\n\n" in french
-    assert f" : {url}\n\n" in french
+    assert "\n\nOpen\u00a0: https://muster.example/a?b=1&c=2\n\n" in french
+    assert f"\u00a0: {url}\n\n" in french
 
 
 def test_no_header_takes_a_line_break() -> None:

@@ -86,7 +86,8 @@ async def test_pages_after_the_first_follow_the_ids(database: Database, crowd: N
         await db.execute(text("SET LOCAL enable_seqscan = off"))
         await db.execute(text("SET LOCAL enable_bitmapscan = off"))
         plans = []
-        for query in (unbound.FIND, unbound.FIND_NEXT):
+        for query, may_sort in ((unbound.FIND, "on"), (unbound.FIND_NEXT, "off")):
+            await db.execute(text(f"SET LOCAL enable_sort = {may_sort}"))
             rows = await driver(db).fetch(f"EXPLAIN {query}", NOW, NOW, [], [], [], 0, unbound.FOUND)
             plans.append("\n".join(row[0] for row in rows))
     assert ["clock_transactions_judge" in plan for plan in plans] == [True, False], plans
