@@ -22,6 +22,7 @@ pytestmark = pytest.mark.browser
 FOCUSED_ROW = "document.activeElement.closest('tbody tr')?.querySelector('a[data-drawer]').innerText ?? null"
 WAITING = "/clock_employees?state=unbound"
 MATCHED = "/clock_employees?state=auto_matched"
+MATCHED_OR_BOUND = f"{MATCHED}&state=bound&sort=state"
 # A link of the row that the bar covers; the focus lands there without scrolling.
 _FOCUS_UNDER_THE_BAR = """() => {
   const bar = document.querySelector('form.bulk').getBoundingClientRect();
@@ -92,6 +93,15 @@ def open_first(page: Page) -> Locator:
     page.goto(WAITING)
     page.locator("tbody a[data-drawer]").first.click()
     return page.locator("#drawer-box")
+
+
+def two_at_a_match(page_of: SignedIn) -> tuple[Page, Page, str]:
+    """Two pages of one person at the same list, where accepted codes stay; and the first code to accept."""
+    pages = page_of("bob"), page_of("bob")
+    for page in pages:
+        page.goto(MATCHED_OR_BOUND)
+    code = pages[0].locator("tbody tr:has([data-row-act]) a[data-drawer]").first.inner_text()
+    return *pages, code
 
 
 def choose(page: Page, name: str) -> None:
@@ -233,12 +243,7 @@ def test_a_match_is_accepted_in_its_row_and_the_focus_continues(page_of: SignedI
 
 
 def test_a_refused_act_shows_the_row_as_it_is_now(page_of: SignedIn) -> None:
-    stale, other = page_of("bob"), page_of("bob")
-    for page in (stale, other):
-        page.goto("/clock_employees?state=auto_matched&state=bound&sort=state")
-    code = stale.evaluate(
-        "document.querySelector('tbody [data-row-act]').closest('tr').querySelector('a[data-drawer]').innerText"
-    )
+    stale, other, code = two_at_a_match(page_of)
     accept = f"tbody tr:has(a[data-drawer]:text-is('{code}')) [data-row-act]"
     other.locator(accept).click()
     expect(other.locator("#flashes")).to_contain_text(f"{code} was bound to")
@@ -263,12 +268,7 @@ def test_the_focus_is_on_what_stays_before_what_has_it_is_replaced(page_of: Sign
 
 
 def test_a_refused_act_in_a_drawer_shows_it_and_its_row_as_they_are_now(page_of: SignedIn) -> None:
-    stale, other = page_of("bob"), page_of("bob")
-    for page in (stale, other):
-        page.goto("/clock_employees?state=auto_matched&state=bound&sort=state")
-    code = stale.evaluate(
-        "document.querySelector('tbody [data-row-act]').closest('tr').querySelector('a[data-drawer]').innerText"
-    )
+    stale, other, code = two_at_a_match(page_of)
     row = f"tbody tr:has(a[data-drawer]:text-is('{code}'))"
     stale.locator(f"{row} a[data-drawer]").first.click()
     drawer = stale.locator("#drawer-box")

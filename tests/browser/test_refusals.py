@@ -8,7 +8,7 @@ from app.web.errors.refusals import WRONG_HERE
 from app.web.templating import render
 from tests.browser.conftest import DESK, Portal, SignedIn
 from tests.browser.each_look import NEXT_FRAME, PHONE
-from tests.browser.test_queue import queue
+from tests.browser.test_queue import MATCHED_OR_BOUND, queue
 from tests.chromium import violations
 
 __all__ = ["queue"]
@@ -59,12 +59,10 @@ def test_an_act_that_went_wrong_here_says_under_which_number_the_log_has_it(
         expect(page.get_by_role("heading", level=1)).to_have_text("Employees & Bindings")
 
 
-def test_after_a_conflict_the_message_leaves_the_buttons_free(
-    page_of: SignedIn,
-) -> None:
+def test_after_a_conflict_the_message_leaves_the_buttons_free(page_of: SignedIn) -> None:
     stale, other = page_of("bob"), page_of("bob")
     for page in (stale, other):
-        page.goto("/clock_employees?state=auto_matched&state=bound&sort=state")
+        page.goto(MATCHED_OR_BOUND)
         page.locator("tbody tr:has([data-row-act]) a[data-drawer]").first.click()
         expect(page.locator("#drawer .drawer-foot")).to_be_visible()
     foot = stale.locator("#drawer .drawer-foot")

@@ -3,26 +3,15 @@ processes continue by themselves. How fast: tests/benchmarks/bench_failover.py."
 
 import asyncio
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.postgres15 import NoServer
-from tests.standby.servers import Pair, pair
+from tests.standby.servers import Pair
 from tests.standby.work import working
 
 pytestmark = pytest.mark.slow
 PATIENCE_S = 300
-
-
-@pytest.fixture
-def servers() -> Iterator[Pair]:
-    try:
-        with pair() as made:
-            yield made
-    except NoServer as reason:
-        pytest.skip(f"PostgreSQL 15 can't be started: {reason}")
 
 
 async def test_nothing_that_was_acknowledged_is_lost_and_the_processes_continue(servers: Pair, tmp_path: Path) -> None:

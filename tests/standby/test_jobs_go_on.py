@@ -3,7 +3,7 @@ It does not wait until its worker counts as dead."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,8 +17,7 @@ from app.db.migrate import migrate
 from app.jobs import Claim
 from app.parts import Parts, make_parts
 from app.worker_pace import Pace
-from tests.postgres15 import NoServer
-from tests.standby.servers import Pair, Server, pair
+from tests.standby.servers import Pair, Server
 from tests.test_jobs import row, until
 from workers.settings import work
 
@@ -28,15 +27,6 @@ PATIENCE_S = 60
 NEVER = Pace(look_s=3600, beat_s=3600, stale_s=3600)
 # The heartbeats notice that the server is away, and end the job's work.
 NOTICED = Pace(look_s=3600, beat_s=0.2, stale_s=1)
-
-
-@pytest.fixture
-def servers() -> Iterator[Pair]:
-    try:
-        with pair() as made:
-            yield made
-    except NoServer as reason:
-        pytest.skip(f"PostgreSQL 15 can't be started: {reason}")
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ class OneKeyTerminal(NamedTuple):
 
 
 async def one_key(db: AsyncSession, serial: str) -> OneKeyTerminal | None:
-    """None for a terminal that is none, and for one that the server does not list."""
+    """None where `only_key` says so, and where the server does not list the terminal."""
     row = (await db.execute(_OF_ONE, {"serial": serial})).one_or_none()
     if row is None or (code := only_key(use_of(row.uses))) is None:
         return None
