@@ -15,6 +15,8 @@ from app import demo
 from app.accounts.audit import SYSTEM
 from app.accounts.models import AuditEntry
 from app.db.session import Database
+from app.host.attendance import records as attendance
+from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord, DayLock, Employee, KioskEnrolment
 from app.host.people import people
 from tests.clock.mirrored import connect
@@ -121,6 +123,21 @@ async def test_refused_attendance_is_one_line(muster: CommandLine, database: Dat
     assert (await muster("attendance:decide", 4711, "approved")).refusal
     assert (await muster("attendance:delete", 4711)).refusal
     assert await count(database, AttendanceRecord) == 1
+
+
+async def test_a_time_in_the_future_is_refused_unless_the_record_has_it_already(
+    muster: CommandLine, database: Database, ada: int
+) -> None:
+    now = datetime.now(UTC)
+    tomorrow, later = (now + timedelta(days=days) for days in (1, 2))
+    refused = "This time is in the future. Check the date."
+    assert (await muster("attendance:add", "7", now - timedelta(hours=1), tomorrow)).refusal == refused
+    assert await count(database, AttendanceRecord) == 0
+    async with database.transaction() as db:
+        record = await attendance.add(db, SYSTEM, ada, Hours(now - timedelta(hours=1), tomorrow))
+    assert (await muster("attendance:edit", record, "--out", later)).refusal == refused
+    # A change of other values is no reason to refuse a time that stands.
+    assert (await muster("attendance:edit", record, "--note", "On call", "--json")).json["changed"]
 
 
 async def test_an_id_number_that_two_people_share_is_refused(muster: CommandLine, database: Database, ada: int) -> None:

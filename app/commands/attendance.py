@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -121,12 +121,14 @@ def attendance_add(
     from app.accounts.audit import COMMAND_LINE
     from app.host import zone
     from app.host.attendance import records as attendance
+    from app.host.attendance.doubtful import refuse_future
     from app.host.attendance.hours import Hours
     from app.host.people import people
 
     async def add(db: "AsyncSession") -> int:
         where = await zone.of(db)
         hours = Hours(frame.to_utc(clock_in, where), frame.to_utc(clock_out, where), kind=kind)
+        refuse_future(hours, datetime.now(UTC))
         employee_id = await people.one_with_id_number(db, id_number)
         return await attendance.add(db, COMMAND_LINE, employee_id, hours, note)
 
@@ -157,6 +159,7 @@ def attendance_edit(
     from app.errors import NotFound
     from app.host import zone
     from app.host.attendance import records as attendance
+    from app.host.attendance.doubtful import refuse_future
     from app.host.attendance.hours import Hours
     from app.host.models import AttendanceRecord
 
@@ -168,6 +171,7 @@ def attendance_edit(
         times = {"clock_in": clock_in, "clock_out": clock_out}
         given: dict[str, Any] = {name: frame.to_utc(time, where) for name, time in times.items() if time is not None}
         hours = replace(Hours.of(record), **given)
+        refuse_future(hours, datetime.now(UTC), Hours.of(record))
         kept = record.note if note is None else note
         edited = await attendance.edit(db, COMMAND_LINE, record_id, hours, kept, seen=record.updated_at)
         return edited.changed

@@ -6,11 +6,12 @@ Hours that can't be kept: hours.py.
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from app.errors import FieldError
+from app.errors import FieldError, Invalid
 from app.host.attendance.hours import Hours, problems
 
 # Longer hours are mostly a wrong date.
 DAY = timedelta(days=1)
+IN_THE_FUTURE = "This time is in the future. Check the date."
 TICK = "If it is right, tick the box below."
 
 
@@ -29,12 +30,14 @@ def doubts(hours: Hours, now: datetime, old: Hours | None, *, agreed: bool) -> l
     return [FieldError("clock_out", f"From clock-in to clock-out it is {length}. Check the dates. {TICK}")]
 
 
+def refuse_future(hours: Hours, now: datetime, old: Hours | None = None) -> None:
+    """The part of `doubts` that needs no person to agree. Raises Invalid."""
+    if found := _in_the_future(hours, now, _times(old).values() if old else ()):
+        raise Invalid(IN_THE_FUTURE, details=found)
+
+
 def _in_the_future(hours: Hours, now: datetime, known: Collection[datetime]) -> list[FieldError]:
-    return [
-        FieldError(name, "This time is in the future. Check the date.")
-        for name, one in _times(hours).items()
-        if one > now and one not in known
-    ]
+    return [FieldError(name, IN_THE_FUTURE) for name, one in _times(hours).items() if one > now and one not in known]
 
 
 def _times(hours: Hours) -> dict[str, datetime]:
