@@ -30,7 +30,7 @@ from app.clock.pairing.shifts import Shift
 from app.clock.pairing.verdicts import Reason, Rule
 from app.clock.review.missing_end import missing_end
 from app.counting import count
-from app.dates import day_words, local_exact
+from app.dates import day_words
 from app.errors import Conflict
 
 UNDIRECTED = "Read as undirected"
@@ -231,8 +231,15 @@ async def _of_record(_: AsyncSession, seen: Surroundings, because: Reason) -> Fi
     standing = next((one for one in because.records if one.id > 0 and not one.deleted), None)
     if standing is None:
         return None
-    when = local_exact(standing.clock_in.astimezone(seen.case.rules.zone), _today(seen))
-    return Fix(f"Open the record of {when}", "host.attendance", f"/attendance/{standing.id}")
+    to = _RECORD_CHANGES[because.rule]
+    return Fix(f"Open record {standing.id}, to {to}", "host.attendance", f"/attendance/{standing.id}")
+
+
+_RECORD_CHANGES = {
+    Rule.RECORD_DECIDED: "set it back to pending",
+    Rule.RECORD_EDITED: "set its times back",
+    Rule.OVERLAPS: "change or delete it",
+}
 
 
 def _today(seen: Surroundings) -> date:

@@ -393,7 +393,9 @@ class TestTheFix:
         punch_id = await id_of(database, "Wed 09:00")
         url = f"/clock_transactions/{punch_id}"
         label = "Read as undirected: 2 punches"
-        assert label in (await bob.get(url)).text
+        page = (await bob.get(url)).text
+        assert label in page
+        assert re.search(r'data-state="no_direction"[^>]*>No direction</a> \w', page), "a space before the sentence"
         assert label not in (await vera.get(url)).text
         stale = await bob.submit(f"{url}/terminal", {"agreed": "Read as undirected: 9 punches"}, headers=HTMX)
         assert stale.status_code == 409

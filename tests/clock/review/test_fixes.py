@@ -215,7 +215,8 @@ async def test_the_other_places_that_change_an_outcome(database: Database) -> No
         await day_locks.lock(db, SYSTEM, when("Thu 08:00").date(), when("Thu 08:00").date())
     await then(database, "bo 12:00, I Thu 08:00, O Thu 17:00")
     decided, locked = (await why_of(database, "Mon 12:00")).fix, (await why_of(database, "Thu 08:00")).fix
-    assert decided == Fix("Open the record of Mon 2 Mar 2026, 08:00", "host.attendance", f"/attendance/{number}")
+    back = f"Open record {number}, to set it back to pending"
+    assert decided == Fix(back, "host.attendance", f"/attendance/{number}")
     assert locked is not None
     assert (locked.label, locked.opens) == ("Unlock Thu 5 Mar 2026", "page")
     async with database.transaction() as db:
@@ -224,6 +225,19 @@ async def test_the_other_places_that_change_an_outcome(database: Database) -> No
     await import_all(database)
     inactive = (await why_of(database, "Sat 08:00")).fix
     assert inactive == Fix("Open the person, to activate", "host.people", f"/people/{ada}")
+
+
+async def test_an_edited_and_an_overlapping_record_say_what_to_do_with_them(database: Database) -> None:
+    ada = await ada_works(database, "I 08:00, O 17:00")
+    number = await record_id(database)
+    async with database.transaction() as db:
+        await attendance.edit(db, SYSTEM, number, Hours(when("08:00"), when("18:00")))
+        by_hand = await attendance.add(db, SYSTEM, ada, Hours(when("Tue 08:00"), when("Tue 12:00")))
+    await then(database, "bo 12:00, I Tue 10:00, O Tue 17:00")
+    edited, overlapping = (await why_of(database, "Mon 12:00")).fix, (await why_of(database, "Tue 17:00")).fix
+    assert edited == Fix(f"Open record {number}, to set its times back", "host.attendance", f"/attendance/{number}")
+    over = f"Open record {by_hand}, to change or delete it"
+    assert overlapping == Fix(over, "host.attendance", f"/attendance/{by_hand}")
 
 
 async def test_an_obstacle_behind_another_is_named_too(database: Database) -> None:
