@@ -281,7 +281,8 @@ async def test_hours_are_added_up_for_some_records_and_not_for_all_that_there_ar
     assert " h 00 min worked" in (await alice.get("/attendance?from=2026-01-03&to=2026-01-03")).text
 
 
-# A few among very many, each of which somebody looks for by a filter.
+# A few among very many, each of which somebody looks for by a filter. They are stored in the order of their time, as in
+# life: a join by itself has one order or another, depending on what the database knows of the people.
 _MANY_RECORDS = """
 INSERT INTO attendance_records (employee_id, workday, kind, clock_in, clock_out, status, source, edited_at, note)
 SELECT e.id, at::date, CASE n % 4001 WHEN 0 THEN 'overtime' ELSE 'regular' END, at,
@@ -289,6 +290,7 @@ SELECT e.id, at::date, CASE n % 4001 WHEN 0 THEN 'overtime' ELSE 'regular' END, 
     CASE n % 4013 WHEN 0 THEN 'manual' ELSE 'clock' END, CASE n % 4019 WHEN 0 THEN at END, CASE n % 4021 WHEN 0 THEN 'Nora swapped' END
 FROM generate_series(1, :many) AS n JOIN employees e ON e.id_number = 'P' || n % 300,
     LATERAL (SELECT timestamptz '2026-01-01 08:00Z' + n * interval '10 minutes') AS made (at)
+ORDER BY n
 """
 _STAFF = """
 INSERT INTO employees (id_number, id_number_key, name) SELECT 'P' || n, 'p' || n, 'Person ' || n
