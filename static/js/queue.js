@@ -122,12 +122,6 @@ if (drawer) {
   document.body.addEventListener("htmx:afterRequest", ({ detail: { xhr } }) => {
     if (xhr && actedAndLeadsOn(xhr)) step(1);
   });
-  // What is about to be replaced is done, or one has left it: a second press does nothing.
-  document.body.addEventListener("htmx:beforeRequest", (event) => {
-    const { elt, requestConfig } = event.detail;
-    const isReplaced = place?.coming || elt.closest(".htmx-swapping");
-    if (isReplaced && requestConfig.verb === "post" && drawer.contains(elt)) event.preventDefault();
-  });
   drawer.addEventListener("close", () => {
     // The browser gives the focus back to the link, where that is still there and still the one.
     const isLost = !document.activeElement?.closest?.(".list");
@@ -145,6 +139,18 @@ document.addEventListener("click", (event) => {
   const here = placeOf(row);
   focusAfterwards = { ...here, at: Math.min(here.at + 1, here.urls.length - 1), inside: "[data-row-act]", from: here.at };
 }, true);
+// What is about to be replaced is done, or one has left it: a second press does nothing. Of a list that fetches its rows, those stay in
+// use whose act was not answered yet.
+const isRowAct = (elt) => elt.matches("[data-row-act]") || elt.querySelector(":scope > [data-row-act]") !== null;
+document.body.addEventListener("htmx:beforeRequest", (event) => {
+  const { elt, requestConfig } = event.detail;
+  const isInDrawer = drawer?.contains(elt) ?? false;
+  const isReplaced = (isInDrawer && place?.coming) || elt.closest(".htmx-swapping, .list-results.htmx-request tr.is-answered");
+  if (isReplaced && requestConfig.verb === "post" && (isInDrawer || isRowAct(elt))) event.preventDefault();
+});
+document.body.addEventListener("htmx:afterRequest", ({ detail: { elt } }) => {
+  if (isRowAct(elt)) elt.closest(ROW)?.classList.add("is-answered");
+});
 // A row whose act is refused is out of date: the list fetches its rows, and the focus stays with that row. So is the drawer whose act
 // is refused, and the row behind it; only what somebody typed into the drawer is not replaced.
 document.body.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr, requestConfig, target } }) => {
@@ -152,9 +158,8 @@ document.body.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr, reque
     shown = requestConfig.path;
     if (place?.coming === shown) place.coming = null;
   }
-  const isRowAct = elt.matches("[data-row-act]") || elt.querySelector(":scope > [data-row-act]");
   const isInDrawer = drawer?.contains(elt) && requestConfig.verb === "post";
-  if (!(isRowAct || isInDrawer) || !["404", "409"].includes(xhr?.getResponseHeader("X-Refusal"))) return;
+  if (!(isRowAct(elt) || isInDrawer) || !["404", "409"].includes(xhr?.getResponseHeader("X-Refusal"))) return;
   if (focusAfterwards) focusAfterwards.at = focusAfterwards.from;
   htmx.trigger(document.body, "muster:changed");
   // A moment later it is known again what is unsaved (static/js/fields.js).

@@ -83,6 +83,36 @@ def test_an_act_that_leads_on_and_is_pressed_twice_leads_to_the_next_row(page_of
     expect(heading(page)).to_have_text(f"Code {rows[2]}")
 
 
+def test_an_act_in_a_row_that_is_pressed_twice_is_sent_once(page_of: SignedIn, press_twice: Press) -> None:
+    page = page_of("bob")
+    page.goto(MATCHED)
+    rows = codes(page)
+    sent = requests_of(page, "POST")
+    press_twice(page.locator("tbody [data-row-act]").first)
+    expect(page.get_by_role("link", name=rows[0], exact=True)).to_have_count(0)
+    expect(page.locator("#flashes")).to_contain_text(f"{rows[0]} was bound to")
+    assert len(sent) == 1, sent
+    # The row after it is acted on as always.
+    page.locator("tbody [data-row-act]").first.click()
+    expect(page.locator("#flashes")).to_contain_text(f"{rows[1]} was bound to")
+    assert len(sent) == 2, sent
+
+
+def test_the_acts_of_two_rows_that_are_pressed_at_once_are_both_sent(page_of: SignedIn) -> None:
+    page = page_of("bob")
+    page.goto(MATCHED)
+    rows = codes(page)
+    second = page.locator("tbody [data-row-act]").nth(1).get_attribute("formaction") or ""
+    with page.expect_response(lambda answer: answer.url.endswith(second)):
+        page.evaluate("""() => {
+          const [first, second] = document.querySelectorAll("tbody [data-row-act]");
+          document.body.addEventListener("htmx:afterRequest", () => second.click(), { once: true });
+          first.click();
+        }""")
+    page.goto(MATCHED)
+    assert codes(page) == rows[2:]
+
+
 def _hold(page: Page, link: str) -> list[Route]:
     held: list[Route] = []
 
