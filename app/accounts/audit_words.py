@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from app.accounts.audit import COMMAND_LINE
-from app.accounts.erased import ERASED_PERSON
+from app.accounts.erased import ERASED_PERSON, GONE_ACCOUNT
 from app.dates import PageZone, local_exact
 from app.registry import AuditedField, modules
 
@@ -27,7 +27,6 @@ _TYPED = frozenset({"id_number", "message", "name", "note", "remarks", "title"})
 # The window of a survey.
 _IN_UTC = frozenset({"starts_at", "ends_at"})
 _PEOPLE = ("user", "employee")
-_GONE_ACCOUNT = "An account that no longer exists here, number"
 SUBJECTS = {kind: subject for module in modules() for kind, subject in module.subjects.items()}
 
 
@@ -60,7 +59,7 @@ def subject_label(kind: str, subject: str, name: str | None = None, *, erased: b
     if erased:
         return ERASED_PERSON if kind in _PEOPLE else f"{numbered} ({ERASED_PERSON})"
     if kind == "user" and not name:
-        return f"{_GONE_ACCOUNT} {subject}"
+        return f"{GONE_ACCOUNT} {subject}"
     if name and known and known.of_person:
         return f"{numbered} ({name})"
     return f"{label} “{name}”" if name else numbered
@@ -75,7 +74,7 @@ def _counts(subject: str, label: str) -> bool:
 def subject_named(text: str) -> tuple[str, str]:
     """(kind, id) of `Person 12` and of `employee 12`; the id is empty when only a kind is named."""
     kinds = {kind: kind for kind in SUBJECTS} | {one.label.casefold(): kind for kind, one in SUBJECTS.items()}
-    kinds[_GONE_ACCOUNT.casefold()] = "user"
+    kinds[GONE_ACCOUNT.casefold()] = "user"
     wanted = text.strip()
     for name in sorted(kinds, key=len, reverse=True):
         if (wanted.casefold() + " ").startswith(name + " "):

@@ -9,6 +9,8 @@ from sqlalchemy.orm import aliased
 from app.accounts.models import AuditEntry
 
 ERASED_PERSON = "Erased person"
+# Where no name is known. The number of the account follows.
+GONE_ACCOUNT = "An account that no longer exists here, number"
 ERASE = "person.erase"
 # Constants, so that PostgreSQL uses the small index of erasures.
 _ACT, _KIND = literal_column(f"'{ERASE}'", Text), literal_column("'user'", Text)

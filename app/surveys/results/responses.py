@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 from msgspec import structs
 
-from app.accounts.erased import ERASED_PERSON
+from app.accounts.erased import ERASED_PERSON, GONE_ACCOUNT
 from app.errors import NotFound
 from app.secrets import KeyRing, SecretError
 from app.surveys import decimals, question_details
@@ -231,7 +231,8 @@ def questions(words: ReadWording, keys: Sequence[str]) -> tuple[AskedQuestion, .
 
 
 def name_of(row: Any) -> str:
-    """The person's name; none after they were erased, and a number when the account is gone."""
+    """The person's name; none after they were erased. When the account is gone, the words and the number by which the
+    audit names it: without a known account that is the number in the ledger."""
     if row.erased_at is not None:
         return ERASED_PERSON
-    return row.name if row.name is not None else f"User {row.person}"
+    return row.name if row.name is not None else f"{GONE_ACCOUNT} {row.user_id or row.person}"

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from app.accounts import audit
 from app.accounts.audit import SYSTEM
 from app.db.direct import driver
 from app.db.session import Database
@@ -128,11 +129,15 @@ async def test_erasing_destroys_the_key_of_the_account_and_no_other(
     assert (await verify(database, "main")).problem is None
 
 
-async def test_a_person_whose_account_is_gone_has_the_number_for_a_name(
+async def test_a_person_whose_account_is_gone_is_named_as_the_audit_names_it(
     database: Database, parts: Parts, alice: Browser
 ) -> None:
     await record(database, parts.keys, await lunch(database), 4711)
-    assert "User 4711" in (await alice.get("/surveys/responses")).text
+    called = "An account that no longer exists here, number 4711"
+    async with database.transaction() as db:
+        await audit.record(db, SYSTEM, "x", "user", 4711)
+    for page in ("/surveys/responses", "/admin/audit"):
+        assert called in (await alice.get(page)).text, page
 
 
 @pytest.mark.parametrize(
