@@ -79,8 +79,8 @@ async def left_lately(db: AsyncSession, keys: Iterable[Key]) -> Sequence[KnownPr
 
 
 async def carry_out(db: AsyncSession, merged: Merged, *, quiet: Collection[str] = ()) -> None:
-    """Writes a merge that changes something, and tells the listeners. Problems of the kinds `quiet` that open are told
-    as a sum. The caller holds the lock."""
+    """Writes a merge that changes something, and tells the listeners. Of problems that open, or open again, those of
+    the kinds `quiet` and those of quiet findings are told as a sum. The caller holds the lock."""
     opened = [*await _moved(db, _OPEN, [_row(one) for one in merged.opening])]
     opened += await _moved(db, _OPEN_AGAIN, [_renewed(one) for one in merged.opening_again], again=True)
     if merged.changing:
@@ -92,8 +92,8 @@ async def carry_out(db: AsyncSession, merged: Merged, *, quiet: Collection[str] 
     woken = {one.finding.kind for one in merged.changing if one.wakes}
     if moved := woken | {one.kind for one in (*opened, *closed)}:
         await counting.count_again(db, moved)
-    old = {one.key for one in merged.opening if one.quiet or one.kind in quiet}
-    old |= {one.finding.key for one in merged.opening_again if one.finding.kind in quiet}
+    found = (*merged.opening, *(one.finding for one in merged.opening_again))
+    old = {one.key for one in found if one.quiet or one.kind in quiet}
     aside: list[MovedProblem] = []
     loud: list[MovedProblem] = []
     for one in opened:

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts import roles
 from app.accounts.audit import COMMAND_LINE, Actor
 from app.accounts.models import AuditEntry, Job, User, UserRole, WorkerHeartbeat
+from app.clock.models import Punch
 from app.db.session import PLATFORM, Database
 from app.errors import Conflict, Invalid, NotFound
 from app.host.problem_kinds import failed_jobs
@@ -20,6 +21,8 @@ from app.problems.findings import Finding
 from app.problems.models import Problem, ProblemSweep
 from app.problems.queries import ProblemFilter
 from app.problems.transitions import UNTIL_IT_CHANGES
+from tests.clock.mirrored import connect, employ, mirror_person
+from tests.clock.problems.days import stay
 from tests.direct import heard
 
 SEEN = ("job_failed", "import_failed")
@@ -128,6 +131,21 @@ async def test_it_closes_by_itself_and_continues_within_an_hour(watched: Platfor
     await watched.job("failed")
     (moved,) = await watched.look()
     assert [one.again for one in moved.opened] == [False]
+
+
+async def test_a_day_of_long_ago_that_opens_again_within_an_hour_is_part_of_a_sum_again(watched: Platform) -> None:
+    async with watched.database.transaction() as db:
+        await connect(db, last_success_at=datetime.now(UTC))
+        await mirror_person(db, "100", await employ(db, "Evermint Bram"))
+        await stay(db, "100", "only_one_punch", datetime.now(UTC) - timedelta(days=10))
+    told = []
+    for settled_at in (None, func.now(), None):
+        async with watched.database.transaction() as db:
+            await db.execute(update(Punch).values(settled_at_utc=settled_at))
+        for moved in await watched.look():
+            days = [one for one in (*moved.opened, *moved.closed) if one.kind == "only_one_punch"]
+            told += [(moved.quiet, one.again, one.closed_by) for one in days]
+    assert told == [(True, False, None), (False, False, "itself"), (True, True, None)]
 
 
 async def test_dismissed_it_stays_closed_until_there_is_new_evidence(watched: Platform) -> None:
