@@ -11,8 +11,13 @@ document.addEventListener("input", (event) => {
 });
 // Dates and a period say the same thing: what was given last holds.
 document.addEventListener("change", (event) => {
+  const range = event.target.closest("[data-range]");
+  if (!range) return;
   const other = event.target.type === "date" ? "select" : "input[type=date]";
-  for (const field of event.target.closest("[data-range]")?.querySelectorAll(other) ?? []) field.value = "";
+  for (const field of range.querySelectorAll(other)) field.value = "";
+  const chosen = range.querySelector("[data-chosen]");
+  const hasDates = [...range.querySelectorAll("input[type=date]")].some((field) => field.value);
+  if (chosen && hasDates) chosen.selected = true;
 });
 document.addEventListener("change", (event) => {
   const form = event.target.form;

@@ -401,8 +401,12 @@ def test_a_period_and_dates_replace_each_other_and_a_phone_folds_the_filters(pag
     assert "period=last-week" in page.url
     page.get_by_label("Days, from").fill("2026-01-02")
     expect(page.locator(".chip")).to_contain_text("from Fri 2 Jan")
-    expect(page.get_by_label("Days, period")).to_have_value("")
+    period = page.get_by_label("Days, period")
+    expect(period).to_have_value("")
+    expect(period.locator("option:checked")).to_have_text("Chosen days")
     assert "period" not in page.url
+    page.reload()
+    expect(period.locator("option:checked")).to_have_text("Chosen days")
     page.set_viewport_size({"width": 360, "height": 760})
     folded = page.get_by_text("Filters (1)")
     expect(page.get_by_label("Days, from")).to_be_hidden()
