@@ -16,7 +16,7 @@ from app.db.searching import contains
 from app.host.models import Employee
 from app.long_acts import progress as long_acts
 from app.web.formats import number
-from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, Query, where_any_of
+from app.web.list_spec import BulkAction, Column, Empty, Filter, FilterValues, ListSpec, Query, where_any_of
 from app.web.templating import with_query
 
 STATES = {state.value: words.label for state, words in BINDING_STATES.items()}
@@ -93,7 +93,13 @@ def _act(word: str, icon: str, *, danger: bool = False) -> BulkAction:
     return BulkAction(word, LABELS[word], icon, danger, fits=where_any_of("state", OPEN_TO[word]))
 
 
-ADD = _act("add", "user-plus")
+def _may_add(values: FilterValues) -> bool:
+    """False also for codes whose ID number is taken: all of them would stay."""
+    return _ADD.fits(values) and not values.get("number_taken")
+
+
+_ADD = _act("add", "user-plus")
+ADD = replace(_ADD, fits=_may_add)
 BULK = (
     _act("accept", "check"),
     _act("reject", "x"),

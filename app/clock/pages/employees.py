@@ -33,6 +33,10 @@ from app.web.pages import done, go, page
 SEE = Requires("clock.employees", module="clock")
 ACT = Requires("clock.employees.edit", module="clock")
 BY_HAND = "Bind a code by hand where one person really has two."
+BIND_INSTEAD = (
+    "Open such a code to bind it to the employee who has the number: “Activate and bind” is for one who is inactive."
+    " Restore a deleted one first."
+)
 # What the question about very many codes says besides: they are not looked at before.
 OF_MANY = {
     "accept": BY_HAND,
@@ -193,8 +197,7 @@ async def _accepted(ctx: Context, ids: Sequence[int]) -> list[str]:
 async def _added(ctx: Context, found: Adding) -> list[str]:
     """How many are added, which stay, and how many punches are judged then. Raises Conflict where all of them stay."""
     if not found.taken:
-        bind = ["Bind them to the people who have these numbers."] if found.known else []
-        raise Conflict(" ".join([*found.left, *bind]))
+        raise Conflict(" ".join([*found.left, *([BIND_INSTEAD] if found.known else [])]))
     waiting = await binding_queries.waiting(ctx.db, found.codes)
     said = [f"{count(len(found.taken), 'person is', 'people are')} added.", *found.left]
     return (

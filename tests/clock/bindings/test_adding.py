@@ -297,6 +297,21 @@ async def test_each_ticked_code_is_counted_in_the_question_and_in_the_answer(
     assert stays[2] in unescape(refused.text)
 
 
+async def test_where_each_owner_of_a_number_is_inactive_the_list_says_to_activate_and_bind(
+    floor: dict[str, int], alice: Browser
+) -> None:
+    offered = 'value="add"'
+    assert offered in (await alice.get("/clock_employees?state=not_found")).text
+    taken = await alice.get("/clock_employees?state=not_found&number_taken=1")
+    assert ">200</a>" in taken.text
+    assert offered not in taken.text
+    refused = await alice.submit("/clock_employees/bulk", {"action": "add", "id": str(floor["200"])})
+    assert refused.status_code == 409
+    assert "Open such a code to bind it" in refused.text
+    assert "“Activate and bind” is for one who is inactive" in unescape(refused.text)
+    assert "Activate and bind Bo" in (await alice.get(f"/clock_employees/{floor['200']}")).text
+
+
 async def test_the_drawer_still_adds_a_person_with_a_suggestion(
     database: Database, similar: dict[str, int], alice: Browser
 ) -> None:
