@@ -19,6 +19,7 @@ from app.clock.pages.punch_acts import ACTS
 from app.clock.punches import rejudging
 from app.clock.review import decisions, fixes, settled_words, settling
 from app.clock.review.decisions import Resolved
+from app.clock.review.judged_words import judged_again
 from app.clock.review.why import why
 from app.counting import count
 from app.dates import PageZone
@@ -243,13 +244,7 @@ def told(action: str, resolved: Resolved) -> str:
         return f"{count(resolved.punches, 'punch is', 'punches are')} settled; nothing else changed."
     if action == "unsettle":
         return f"{count(resolved.punches, 'punch needs', 'punches need')} a person again."
-    if resolved.outcomes is None:
-        are = count(resolved.punches, "punch is", "punches are")
-        return f"{are} judged again by the import that just started; it may take a minute."
-    if resolved.punches == 1:
-        return f"1 punch was judged again: {', '.join(label(word) for word in resolved.outcomes)}."
-    became = ", ".join(f"{number:,} × {label(word)}" for word, number in sorted(resolved.outcomes.items()))
-    return f"{count(resolved.punches, 'punch was', 'punches were')} judged again: {became}."
+    return judged_again(resolved.punches, resolved.outcomes)
 
 
 def label(outcome: str | None) -> str:

@@ -47,6 +47,12 @@ class Desk:
         """The only one of its kind that is open."""
         return await _the(self.database, kind)
 
+    async def all_of(self, kind: str) -> list[Problem]:
+        """Those of a kind that are open, by subject."""
+        which = select(Problem).where(Problem.kind == kind, Problem.closed_at.is_(None))
+        async with self.database.transaction() as db:
+            return list(await db.scalars(which.order_by(Problem.subject_id)))
+
     def remedy_of(self, kind: str) -> Remedy:
         remedy = kinds()[kind].remedy
         assert remedy is not None

@@ -20,6 +20,7 @@ from tests.clock.clock_worker import until
 from tests.clock.mirrored import connect, employ, mirror_person, mirror_terminal
 from tests.clock.problems.days import stay
 from tests.clock.problems.desk import Desk
+from tests.clock.resolved import ada_works, import_all
 from tests.clock.syncing import site
 from tests.conftest import Browser
 
@@ -133,6 +134,24 @@ async def test_days_of_people_wait_for_a_decision(parts: Parts) -> None:
         await db.execute(update(Device).values(state="online"))
     await desk.look()
     assert set(await desk.open()) == {"awaiting_too_long", "no_direction"}
+
+
+async def test_what_became_of_punches_that_were_used_is_told(parts: Parts, alice: Browser) -> None:
+    desk = Desk(parts)
+    days = [(NOW - timedelta(days=ago)).date() for ago in (4, 3, 2)]
+    await ada_works(parts.database, ", ".join(f"I {day} 08:00, O {day} 17:00" for day in days))
+    async with parts.database.transaction() as db:
+        ben = await employ(db, "Ben")
+        await bindings.bind(db, COMMAND_LINE, await bindings.id_of_code(db, "100"), ben)
+    await import_all(parts.database)
+    await desk.look()
+    *two, last = await desk.all_of("arrived_late")
+    said = await alice.submit(f"/problems/{last.id}/remedy", {"choice": "use"}, follow_redirects=True)
+    assert "Use the punches: done. 2 punches were judged again: 2 × Imported. The problem is closed." in said.text
+    async with parts.database.transaction() as db:
+        asked = RemedyAsked(parts, db, COMMAND_LINE, [one.subject_id for one in two], [{}, {}], "use")
+        await desk.remedy_of("arrived_late").do(asked)
+    assert asked.notes == ["4 punches were used."]
 
 
 async def test_a_punch_that_changed_meanwhile_is_left_and_told(parts: Parts) -> None:
