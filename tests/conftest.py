@@ -36,8 +36,17 @@ from app.web import csrf, sessions
 from tests.cluster import DatabaseUrls, TestCluster, open_cluster
 from tests.command_line import CommandLine
 from tests.compiled import compile_a_share_of_the_tests, keep_compiled_templates
-from tests.order import InFiles, is_left_out, keep_those_with_a_database, long_ones_first, processes
+from tests.order import (
+    InFiles,
+    asks_the_database,
+    is_left_out,
+    keep_those_with_a_database,
+    long_ones_first,
+    processes,
+    stays,
+)
 from tests.reset import KEPT, forget, open_eraser, remember
+from tests.statements import FOLDER, Notes, clear
 
 BASE_URL = "http://testserver"
 KEYS = new_key_text("test")
@@ -50,7 +59,7 @@ CAST = {
 }
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     # Left to itself it draws each traceback in colours and boxes:
     # more work than all the rest of a test that meets an error.
     structlog.get_config()["processors"][-1].exception_formatter = structlog.dev.plain_traceback
@@ -59,10 +68,28 @@ def pytest_configure() -> None:
     patient = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
     hypothesis.settings.register_profile("patient", hypothesis.settings.default, **patient)
     hypothesis.settings.load_profile("patient")
+    if config.getoption("write_statements"):
+        _write_statements(config)
+
+
+def _write_statements(config: pytest.Config) -> None:
+    process = getattr(config, "workerinput", None)
+    if process is None:
+        clear(FOLDER)
+    if process or not config.getoption("numprocesses"):
+        file = FOLDER / f"{process['workerid'] if process else 'alone'}.jsonl"
+        config.pluginmanager.register(Notes(file, asks_the_database, stays))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--database-only", action="store_true", help="leave out what needs no database, or brings its own")
+    parser.addoption(
+        "--write-statements", action="store_true", help="write down what each test sends, for --database-only"
+    )
+    parser.addoption(
+        "--database-only",
+        action="store_true",
+        help="leave out what needs no database, or brings its own, or sends only what others were seen to send",
+    )
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import prose_names, signatures
-from tests.order import IN_PAGES, LONG, OF_ITS_OWN, SAME_STATEMENTS, THIS_SIDE
+from tests.order import LONG, STAYS, THIS_SIDE
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(path for folder in ("app", "workers") for path in (ROOT / folder).rglob("*.py"))
@@ -642,10 +642,7 @@ def lines_of(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
 
 def test_the_order_of_the_suite_names_files_and_tests_that_there_are() -> None:
     named = [
-        (ROOT / "tests" / file, test)
-        for file, _, test in (
-            one.partition("::") for one in (*LONG, *THIS_SIDE, *IN_PAGES, *SAME_STATEMENTS, *OF_ITS_OWN)
-        )
+        (ROOT / "tests" / file, test) for file, _, test in (one.partition("::") for one in (*LONG, *THIS_SIDE, *STAYS))
     ]
     assert [file for file, _ in named if not file.exists()] == []
     assert [test for file, test in named if test and f"def {test}(" not in file.read_text()] == []

@@ -1,0 +1,162 @@
+"""What each test asks of the database, written down while the suite runs with `--write-statements`,
+and which tests send all of it together.
+
+A statement counts once for each kind of answer: rows, none, or an error by its code. Its values do not count, nor how
+many there are of them in a row.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from functools import cache
+from heapq import heapify, heappop, heappush
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import asyncpg
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from tests.cluster import ROOT
+
+FOLDER = ROOT / ".pytest_cache" / "statements"
+# An event of the interpreter for each way to start a process: what a process sends is not seen here.
+_STARTS = {"subprocess.Popen", "os.posix_spawn", "os.fork"}
+# What a test costs before its first line, in seconds.
+_BEFORE = 0.02
+# Values, and what is named by chance or by a tenant.
+_VALUES = re.compile(r"'(?:[^']|'')*'|\b\d+\b|\btenant_\w+|(?<=sa_savepoint_)\d+")
+_PLACES = re.compile(r"(\$(?:::[\w ]+(?:\[\])?)?)(?:, ?\1)+")
+_ROWS = re.compile(r"(\([^()]*\))(?:, ?\1)+")
+# The driver's own methods, through which all other ones of it pass; a statement comes first.
+_OF_THE_DRIVER = ("execute", "_execute", "_executemany", "_copy_in", "_copy_out")
+
+
+class Asked(NamedTuple):
+    """By one test, in so many seconds. `stays` is true for one that runs beside another server whatever it sends."""
+
+    statements: frozenset[str]
+    seconds: float
+    stays: bool
+
+
+class Notes:
+    """A plugin of pytest: one process of the suite writes down what its tests send. Of those that `asks` denies it
+    writes that they send nothing."""
+
+    def __init__(self, file: Path, asks: Callable[[pytest.Item], bool], stays: Callable[[pytest.Item], bool]) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._file = file.open("w", encoding="utf-8", buffering=1)
+        self._asks, self._stays = asks, stays
+        self._sent: set[tuple[str, str]] = set()
+        self._is_unsure = False
+        self._heard = {"after_cursor_execute": self._answered, "handle_error": self._failed}
+        for name, hear in self._heard.items():
+            event.listen(Engine, name, hear)
+        self._drivers = {name: getattr(asyncpg.Connection, name) for name in _OF_THE_DRIVER}
+        for name, ask in self._drivers.items():
+            setattr(asyncpg.Connection, name, self._overheard(ask))
+        sys.addaudithook(self._met)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._sent.clear()
+        self._is_unsure = False
+        began = time.process_time()
+        done = yield
+        asks = self._asks(item)
+        line = {
+            "test": item.nodeid,
+            "seconds": time.process_time() - began,
+            "stays": asks and (self._is_unsure or self._stays(item)),
+            "sent": sorted(_short(*one) for one in self._sent) if asks else [],
+        }
+        self._file.write(json.dumps(line) + "\n")
+        return done
+
+    def pytest_unconfigure(self) -> None:
+        for name, hear in self._heard.items():
+            event.remove(Engine, name, hear)
+        for name, ask in self._drivers.items():
+            setattr(asyncpg.Connection, name, ask)
+        self._file.close()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._is_unsure = self._is_unsure or not report.passed
+
+    def _answered(self, _connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        self._sent.add((statement, "rows" if cursor.rowcount else "none"))
+
+    def _failed(self, context: Any) -> None:
+        if context.statement:
+            self._sent.add((context.statement, _code(context.original_exception)))
+
+    def _overheard(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        """Of what goes to the driver itself (app/db/direct.py) SQLAlchemy tells nothing."""
+
+        async def asking(connection: asyncpg.Connection, statement: str, *given: Any, **named: Any) -> Any:
+            try:
+                answer = await ask(connection, statement, *given, **named)
+            except Exception as error:
+                self._sent.add((statement, _code(error)))
+                raise
+            is_empty = not answer or (isinstance(answer, str) and answer.endswith(" 0"))
+            self._sent.add((statement, "none" if is_empty else "rows"))
+            return answer
+
+        return asking
+
+    def _met(self, happened: str, _: Any) -> None:
+        self._is_unsure = self._is_unsure or happened in _STARTS
+
+
+def _code(error: BaseException) -> str:
+    return getattr(error, "sqlstate", None) or type(error).__name__
+
+
+@cache
+def _short(statement: str, answer: str) -> str:
+    bare = _VALUES.sub("0", re.sub(r"\$\d+", "$", statement))
+    bare = _ROWS.sub(r"\1", _PLACES.sub(r"\1", " ".join(bare.split())))
+    return hashlib.blake2b(f"{answer} {bare}".encode(), digest_size=8).hexdigest()
+
+
+def clear(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def written_down(folder: Path) -> dict[str, Asked]:
+    """By the id of the test; empty where nothing was."""
+    lines = (line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text(encoding="utf-8").splitlines())
+    found = map(json.loads, lines)
+    return {one["test"]: Asked(frozenset(one["sent"]), one["seconds"], one["stays"]) for one in found}
+
+
+def enough(asked: Mapping[str, Asked]) -> set[str]:
+    """The tests that stay, and beside them as many as send every statement of all: first those that send most of what
+    is missing for their time."""
+    chosen = {test for test, one in asked.items() if one.stays}
+    met = set[str]().union(*(asked[test].statements for test in chosen))
+
+    def worth(test: str) -> float:
+        return len(asked[test].statements - met) / (asked[test].seconds + _BEFORE)
+
+    # What a test adds only shrinks: the first of the heap is the best one if it is still worth what it was.
+    heap = [(-worth(test), test) for test in sorted(asked.keys() - chosen)]
+    heapify(heap)
+    while heap:
+        before, test = heappop(heap)
+        now = worth(test)
+        if now == 0:
+            continue
+        if now < -before:
+            heappush(heap, (-now, test))
+            continue
+        chosen.add(test)
+        met |= asked[test].statements
+    return chosen
