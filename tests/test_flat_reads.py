@@ -126,6 +126,22 @@ async def test_while_an_import_changes_outcomes_of_all_days_the_totals_of_lists_
             assert blocks_of(found) < 60, found.worst and found.worst.told()
 
 
+@pytest.mark.parametrize("days", [1, 2])
+async def test_a_part_of_a_week_is_counted_for_some_people_without_the_days_around_it(
+    mirror: Database, days: int
+) -> None:
+    first = FIRST + timedelta(days=10)
+    span = first, first + timedelta(days=days - 1)
+    wanted = queries.PunchFilter(emp_codes=tuple(str(code) for code in range(12)), days=span)
+    async with mirror.transaction() as db:
+        plain = await queries._counted_fresh(db, wanted)
+        with watch(mirror.engine) as found:
+            counted = await queries.counted_by_day(db, wanted)
+    assert counted.total == plain.total == MANY // DAYS * 12 // 30 * days
+    # 18 hours at both ends, the longest offset from UTC. Whole days would be five.
+    assert max(one.rows for one in found.reads) < plain.total * (days + 2) / days
+
+
 async def test_days_that_an_older_version_counted_get_their_hours_by_and_by(mirror: Database) -> None:
     async with mirror.transaction() as db:
         before = await hour_counts.read(db, FIRST, LAST, FIRST)

@@ -25,6 +25,11 @@ class Read:
     blocks: int
     plan: dict[str, Any]
 
+    @property
+    def rows(self) -> float:
+        """The rows that it looked at, those that a filter left out too."""
+        return sum(_looked_at(self.plan))
+
     def told(self) -> str:
         """The plan as a person reads it: each node with its blocks and the rows that it looked at."""
         return "\n".join([f"{self.blocks} blocks: {' '.join(self.statement.split())}", *_lines(self.plan, 1)])
@@ -69,6 +74,14 @@ async def read(driver: Any, statement: str, values: Any) -> Read:
     await driver.execute("ROLLBACK TO SAVEPOINT explained")
     plan = (msgspec.json.decode(told) if isinstance(told, str | bytes) else told)[0]["Plan"]
     return Read(statement, sum(plan.get(name, 0) for name in _BLOCKS), plan)
+
+
+def _looked_at(node: dict[str, Any]) -> Iterator[float]:
+    for below in node.get("Plans", ()):
+        yield from _looked_at(below)
+    if "Relation Name" in node:
+        names = "Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck"
+        yield node["Actual Loops"] * sum(node.get(name, 0) for name in names)
 
 
 def _lines(node: dict[str, Any], depth: int) -> Iterator[str]:

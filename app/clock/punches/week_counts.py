@@ -15,15 +15,17 @@ from typing import Self
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.clock.days import CLOCKS_APART, DAY
+from app.clock.days import DAY, LONGEST_OFFSET
 from app.clock.punches.day_counts import Days, count_by_day
 from app.clock.punches.waiting_counts import WAITS
 from app.db.located import Counted
 
-# An instant lies near its local date in every zone, so the index on people and instants serves.
+_HOUR = timedelta(hours=1)
+# An instant lies near its local date in every zone, so the index on people and instants serves. To read
+# whole days around a day would be most of the work.
 _OF_PEOPLE = f"""FROM clock_transactions t WHERE t.emp_code = ANY(CAST(:codes AS text[])) AND {{day}} BETWEEN {{first}} AND {{last}}
-            AND t.punched_at_utc >= {{first}} - interval '{CLOCKS_APART.days} days'
-            AND t.punched_at_utc < {{last}} + interval '{(CLOCKS_APART + DAY).days} days'"""
+            AND t.punched_at_utc >= ({{first}} - interval '{LONGEST_OFFSET // _HOUR} hours') AT TIME ZONE 'UTC'
+            AND t.punched_at_utc < ({{last}} + interval '{(DAY + LONGEST_OFFSET) // _HOUR} hours') AT TIME ZONE 'UTC'"""
 # For an unknown range the planner would take the index on days, and read everybody's punches. The `+ 0` prevents this.
 _FRESH = _OF_PEOPLE.format(day="t.local_date + 0", first="open.first", last="open.last")
 _BY_WEEK = text(

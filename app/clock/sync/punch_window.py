@@ -22,6 +22,7 @@ from app.clock.mirror.punch_rows import Target, make_people, make_terminals, wri
 from app.clock.mirror.rezoning import IS_CURRENT
 from app.clock.parsing import Parsed, ParsedPunch, UnreadableRow
 from app.clock.remote import Page
+from app.clock.sync.counting_up import count_up
 from app.clock.sync.page_walk import to_the_end, walk_until_complete
 from app.clock.sync.run_state import RunState, Step
 from app.clock.sync.window_completeness import Next, Seen, WalkTally, next_step
@@ -117,6 +118,7 @@ class PunchWalk:
             await self._count_only(page, position)
         else:
             await self._mirror(page, position)
+            await count_up(self.run)
         most = self.window.most_rows
         if page.number == 1 and most is not None and page.total > most and not self.strays:
             raise TooLargeError(page.total)

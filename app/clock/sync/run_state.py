@@ -99,7 +99,7 @@ class Step:
 class RunState:
     """Everything that the steps of a run share. `generation` is that of the server's ids; `resumes`: this run continues
     one whose budget was spent. `newest_found` is the newest punch that was there when it began, `imported` what its own
-    import made of punches that were there."""
+    import made of punches that were there. `counted_up`: so many punches it had written when it last counted days."""
 
     parts: Parts
     workspace: str
@@ -115,6 +115,7 @@ class RunState:
     watch: Watch | None = None
     resumes: bool = False
     newest_found: int = 0
+    counted_up: int = 0
     imported: Counter[str] = field(default_factory=Counter)
     counts: dict[str, Counts] = field(default_factory=dict)
     findings: dict[str, Any] = field(default_factory=dict)

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import func, insert, select, text
 
 from app.clock import purge
+from app.clock.days import LONGEST_OFFSET
 from app.clock.models import ClockEmployee, Punch
 from app.clock.punches import daily_totals, day_counts, queries, week_counts
 from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PunchFilter
@@ -55,8 +56,8 @@ async def add(db, dice, days):
     rows = []
     for day in days:
         for code in dice.sample(PEOPLE, 12):
-            local = datetime.combine(day, time(dice.choice([0, 8, 17, 23]), dice.randrange(60)))
-            away = timedelta(hours=dice.choice([-11, 0, 12]))
+            local = datetime.combine(day, time(dice.choice([0, 8, 17, 23]), dice.choice([0, 30, 59])))
+            away = dice.choice([-LONGEST_OFFSET, timedelta(), LONGEST_OFFSET])
             rows.append(
                 (
                     1, f"{code}{local}{dice.random()}", code, "", local, local.replace(tzinfo=UTC) + away, day,

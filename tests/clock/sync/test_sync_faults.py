@@ -13,7 +13,8 @@ from app.clock.connection import saved as connection
 from app.clock.figures import completeness as progress
 from app.clock.mirror.shortfalls import RUNS
 from app.clock.problems.silence import is_silent
-from app.clock.sync import backfill, run_rows
+from app.clock.punches import queries
+from app.clock.sync import backfill, counting_up, run_rows
 from app.clock.sync import run as sync
 from app.clock.sync import window_completeness as completeness
 from app.errors import Conflict
@@ -369,6 +370,31 @@ async def test_a_stopped_run_ends_after_its_page_and_queues_nothing(parts):
         assert 0 < await here.punches() < len(here.world.punches)
         assert (await here.sync()).status == "succeeded"
         await here.holds_everything()
+
+
+async def test_a_run_of_many_punches_counts_their_days_meanwhile(parts, monkeypatch):
+    monkeypatch.setattr(counting_up, "MANY", 60)
+    async with site(parts, employees=20) as here:
+        await here.set(page_size=20)
+        run_id = await here.start()
+        stopping = []
+
+        async def stop():
+            async with parts.database.transaction() as db:
+                await run_rows.stop_run(db, COMMAND_LINE, run_id)
+
+        def watch(seen):
+            if seen.get("resource") == "transactions" and seen.get("page") == 6:
+                stopping.append(asyncio.create_task(stop()))
+
+        assert (await sync.run(parts, "main", run_id, now=lambda: here.now, watch=watch)).status == "truncated"
+        await asyncio.gather(*stopping)
+        # A run that was stopped counts nothing at its end.
+        counted = await here.scalar("SELECT sum(total) FROM clock_transaction_counts")
+        assert (punches := await here.punches()) >= 120
+        assert 0 <= punches - counted < 60 + 20
+        async with parts.database.transaction() as db:
+            assert (await queries.counted_by_day(db, queries.PunchFilter())).total == punches
 
 
 async def test_silence_and_a_wrong_clock_are_warned_of(parts):
