@@ -127,7 +127,7 @@ async def test_while_an_import_changes_outcomes_of_all_days_the_totals_of_lists_
 
 
 @pytest.mark.parametrize("days", [1, 2])
-async def test_a_part_of_a_week_is_counted_for_some_people_without_the_days_around_it(
+async def test_a_part_of_a_week_is_counted_once_for_some_people_without_the_days_around_it(
     mirror: Database, days: int
 ) -> None:
     first = FIRST + timedelta(days=10)
@@ -137,9 +137,11 @@ async def test_a_part_of_a_week_is_counted_for_some_people_without_the_days_arou
         plain = await queries._counted_fresh(db, wanted)
         with watch(mirror.engine) as found:
             counted = await queries.counted_by_day(db, wanted)
+            page = await queries.located_rows(db, wanted, counted, queries.NEWEST_FIRST, offset=0, per_page=5)
+    assert len(page) == 5
     assert counted.total == plain.total == MANY // DAYS * 12 // 30 * days
     # 18 hours at both ends, the longest offset from UTC. Whole days would be five.
-    assert max(one.rows for one in found.reads) < plain.total * (days + 2) / days
+    assert sum(one.rows for one in found.reads) < plain.total * (days + 2) / days
 
 
 async def test_days_that_an_older_version_counted_get_their_hours_by_and_by(mirror: Database) -> None:

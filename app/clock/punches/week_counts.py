@@ -1,4 +1,4 @@
-"""Totals and places of the punches of some people: kept by week, counted by day within one week alone.
+"""Totals and places of the punches of some people: kept by week, counted by day within the weeks of a page alone.
 
 Otherwise a name that fits five hundred people would count a hundred thousand punches for every page, and the name of
 one person the punches of all years. Exact at any moment: weeks with a stale day, and those that a range cuts, are
@@ -6,7 +6,7 @@ counted from the punches in the same statement. A day of which only outcomes cha
 it has the same punches of the same people.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import groupby
@@ -37,13 +37,13 @@ _BY_WEEK = text(
         SELECT week, greatest(week, CAST(:first AS date)) AS first, least(week + 6, CAST(:last AS date)) AS last
         FROM touched WHERE week BETWEEN :first_week AND :last
     )
-    SELECT week, sum(total)::bigint AS punches FROM (
-        SELECT week, total FROM clock_person_counts
-        WHERE emp_code = ANY(CAST(:codes AS text[])) AND week BETWEEN :first_week AND :last AND week NOT IN (SELECT week FROM open)
-        UNION ALL
-        SELECT week, (SELECT count(*) {_FRESH}) FROM open
-    ) AS counted
-    GROUP BY week HAVING sum(total) > 0 ORDER BY week DESC
+    SELECT week, CAST(NULL AS date) AS local_date, sum(total)::bigint AS punches FROM clock_person_counts
+    WHERE emp_code = ANY(CAST(:codes AS text[])) AND week BETWEEN :first_week AND :last AND week NOT IN (SELECT week FROM open)
+    GROUP BY week
+    UNION ALL
+    SELECT week, fresh.local_date, fresh.punches
+    FROM open CROSS JOIN LATERAL (SELECT local_date, count(*) AS punches {_FRESH} GROUP BY local_date) AS fresh
+    ORDER BY week DESC, local_date DESC
     """
 )
 _IN_RANGE = _OF_PEOPLE.format(day="t.local_date", first="CAST(:first AS date)", last="CAST(:last AS date)")
@@ -61,11 +61,12 @@ _COUNT = text(
 
 @dataclass(frozen=True, slots=True)
 class ByWeek(Counted):
-    """`days` are weeks here, by their Monday; `falling`: newest first.
-    With `everybody`, by day, `codes` are those to take away."""
+    """`days` are weeks here, by their Monday; `falling`: newest first. `fresh`: by day, those weeks that were counted
+    from the punches. With `everybody`, by day, `codes` are those to take away."""
 
     codes: tuple[str, ...]
     within: tuple[date, date]
+    fresh: Sequence[tuple[date, int]]
     everybody: Counted | None = None
     falling: bool = True
 
@@ -77,8 +78,9 @@ async def count_by_week(db: AsyncSession, codes: tuple[str, ...], days: Days) ->
     """The punches of `codes` in a range of local days, newest week first; one SELECT."""
     first, last = days[0] or date.min, days[1] or date.max
     given = {"codes": list(codes), "first": first, "first_week": week_of(first), "last": last, "cut": _cut(*days)}
-    rows = await db.execute(_BY_WEEK, given)
-    return ByWeek([(row.week, int(row.punches)) for row in rows], codes, (first, last))
+    rows = (await db.execute(_BY_WEEK, given)).all()
+    fresh = [(row.local_date, int(row.punches)) for row in rows if row.local_date is not None]
+    return ByWeek(_by_week((row.week, int(row.punches)) for row in rows), codes, (first, last), fresh)
 
 
 async def count_by_week_but(db: AsyncSession, others: tuple[str, ...], days: Days) -> ByWeek:
@@ -86,26 +88,39 @@ async def count_by_week_but(db: AsyncSession, others: tuple[str, ...], days: Day
     it is exact because the mirror keeps a person for every code."""
     everybody = await count_by_day(db, days=days, equal={})
     found = await count_by_week(db, others, days)
-    weeks = {
-        week: sum(count for _, count in those) for week, those in groupby(everybody.days, lambda one: week_of(one[0]))
-    }
-    return replace(found, days=Counted(list(weeks.items())).less(found).days, everybody=everybody)
+    weeks = _by_week((week_of(day), number) for day, number in everybody.days)
+    return replace(found, days=Counted(weeks).less(found).days, everybody=everybody)
+
+
+def _by_week(counts: Iterable[tuple[date, int]]) -> list[tuple[date, int]]:
+    """One sum for the counts of each week, which come one after the other."""
+    return [(week, sum(number for _, number in those)) for week, those in groupby(counts, lambda one: one[0])]
 
 
 async def narrowed(db: AsyncSession, counted: ByWeek, offset: int, rows: int) -> tuple[Counted, int]:
     """The same by day, of those weeks alone in which the rows lie, and where the first of them lies in it;
-    one SELECT."""
+    one SELECT, or none where the weeks were counted from the punches."""
     weeks, skip = counted.locate(offset, rows)
     if not weeks:
         return Counted([]), 0
-    first, last = counted.within
-    given = {"first": max(min(weeks), first), "last": min(_last_day(max(weeks)), last)}
-    found = await db.execute(_BY_DAY, {**given, "codes": list(counted.codes)})
-    by_day = Counted([(row.local_date, int(row.punches)) for row in found])
+    by_day = Counted(await _days_of(db, counted, weeks))
     if counted.everybody is not None:
         by_day = counted.everybody.less(by_day)
     by_day = Counted([(day, count) for day, count in by_day.days if week_of(day) in weeks])
     return by_day if counted.falling else by_day.reversed(), skip
+
+
+async def _days_of(db: AsyncSession, counted: ByWeek, weeks: Sequence[date]) -> list[tuple[date, int]]:
+    """The punches of `codes` on the days of some weeks, newest day first."""
+    known = {week_of(day) for day, _ in counted.fresh}
+    kept = [week for week in weeks if week not in known]
+    if not kept:
+        return list(counted.fresh)
+    first, last = counted.within
+    given = {"first": max(min(kept), first), "last": min(_last_day(max(kept)), last)}
+    found = await db.execute(_BY_DAY, {**given, "codes": list(counted.codes)})
+    read = [(row.local_date, int(row.punches)) for row in found if week_of(row.local_date) not in known]
+    return sorted([*read, *counted.fresh], reverse=True)
 
 
 def _cut(first: date | None, last: date | None) -> list[date]:

@@ -8,7 +8,7 @@ from app.clock.punches import daily_totals
 from app.clock.sync.run_state import RunState
 
 # Whole weeks are counted each time, so not after fewer punches than this.
-MANY = 50_000
+MANY = 20_000
 
 
 async def count_up(run: RunState) -> None:
