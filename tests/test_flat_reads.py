@@ -254,6 +254,7 @@ async def test_a_deep_page_of_the_audit_names_only_what_it_shows(
         ("/admin/tenants?state=no_administrator", 12_000),
         ("/admin/users?page=8", 1800),
         ("/admin/users?q=user4710", 1800),
+        ("/admin/users?role=Administrator", 200),
         ("/palette?q=user4710", 900),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
-from sqlalchemy import ColumnElement, Row, Select, case, exists, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Row, Select, and_, case, exists, func, literal, select, union_all
 
 from app.accounts import accounts, administrators, user_types
 from app.accounts.models import ApiToken, Passkey, Role, Session, User, UserRole, UserType
@@ -47,7 +47,9 @@ BASE: Select[Any] = select(
 
 
 def _has_role(name: str) -> ColumnElement[bool]:
-    return exists().where(UserRole.user_id == User.id, UserRole.role_id == Role.id, Role.name == name)
+    # With the workspace it is one role: without, PostgreSQL expects the roles of this name of all tenants.
+    this = and_(Role.workspace == User.workspace, Role.name == name)
+    return exists().where(UserRole.user_id == User.id, UserRole.role_id == Role.id, this)
 
 
 SPEC = ListSpec(
