@@ -222,6 +222,9 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def parts(urls: DatabaseUrls, settings: Settings, kept_database: Database) -> AsyncIterator[Parts]:
+    # For every test, so that none depends on one before it. Those that listen for themselves put the listeners back to
+    # what was there before them.
+    wiring.connect()
     made = replace(make_parts(settings, urls.app), database=kept_database)
     yield made
     await made.outbound.aclose()
@@ -258,7 +261,6 @@ def site() -> Litestar:
 
 @pytest.fixture
 def app(site: Litestar, parts: Parts) -> Any:
-    wiring.connect()  # tests that listen for themselves put the listeners back to what was there before them
     return open_site(site, parts)
 
 
