@@ -1,8 +1,8 @@
 """What each test asks of the database, written down while the suite runs with `--write-statements`,
 and which tests send all of it together.
 
-A statement counts once for each kind of answer: rows, none, or an error by its code. Its values do not count, nor how
-many there are of them in a row.
+A statement of the program counts once for each kind of answer: rows, none, or an error by its code. Its values do not
+count, nor how many there are of them in a row. What a test itself asks, to look or to prepare, does not count.
 """
 
 import hashlib
@@ -11,13 +11,14 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import cache
 from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import asyncpg
+import greenlet
 import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -35,6 +36,10 @@ _PLACES = re.compile(r"(\$(?:::[\w ]+(?:\[\])?)?)(?:, ?\1)+")
 _ROWS = re.compile(r"(\([^()]*\))(?:, ?\1)+")
 # The driver's own methods, through which all other ones of it pass; a statement comes first.
 _OF_THE_DRIVER = ("execute", "_execute", "_executemany", "_copy_in", "_copy_out")
+
+
+# Who sends a statement is the nearest of these behind it; what app/db sends, it sends for others.
+_OURS, _FOR_OTHERS = tuple(f"{ROOT / one}/" for one in ("app", "workers", "tests")), f"{ROOT / 'app' / 'db'}/"
 
 
 class Asked(NamedTuple):
@@ -90,11 +95,15 @@ class Notes:
         self._is_unsure = self._is_unsure or not report.passed
 
     def _answered(self, _connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-        self._sent.add((statement, "rows" if cursor.rowcount else "none"))
+        self._note(statement, "rows" if cursor.rowcount else "none")
 
     def _failed(self, context: Any) -> None:
         if context.statement:
-            self._sent.add((context.statement, _code(context.original_exception)))
+            self._note(context.statement, _code(context.original_exception))
+
+    def _note(self, statement: str, answer: str) -> None:
+        if (statement, answer) not in self._sent and not _is_of_a_test():
+            self._sent.add((statement, answer))
 
     def _overheard(self, ask: Callable[..., Any]) -> Callable[..., Any]:
         """Of what goes to the driver itself (app/db/direct.py) SQLAlchemy tells nothing."""
@@ -103,16 +112,34 @@ class Notes:
             try:
                 answer = await ask(connection, statement, *given, **named)
             except Exception as error:
-                self._sent.add((statement, _code(error)))
+                self._note(statement, _code(error))
                 raise
             is_empty = not answer or (isinstance(answer, str) and answer.endswith(" 0"))
-            self._sent.add((statement, "none" if is_empty else "rows"))
+            self._note(statement, "none" if is_empty else "rows")
             return answer
 
         return asking
 
     def _met(self, happened: str, _: Any) -> None:
         self._is_unsure = self._is_unsure or happened in _STARTS
+
+
+def _is_of_a_test() -> bool:
+    for file in _files_behind():
+        if file.startswith(_OURS) and file != __file__ and not file.startswith(_FOR_OTHERS):
+            return file.startswith(_OURS[-1])
+    return False
+
+
+def _files_behind() -> Iterator[str]:
+    """From the nearest on. SQLAlchemy sends in a greenlet of its own, behind which the caller waits in another one."""
+    frame, here = sys._getframe(), greenlet.getcurrent()
+    while frame is not None:
+        yield frame.f_code.co_filename
+        frame = frame.f_back
+        if frame is None and here.parent is not None:
+            here = here.parent
+            frame = here.gr_frame
 
 
 def _code(error: BaseException) -> str:

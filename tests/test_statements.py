@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from app.db.direct import driver
 from app.db.session import Database
+from tests.cluster import ROOT
 from tests.statements import Asked, Notes, enough, written_down
 
 ASKED = st.builds(Asked, st.frozensets(st.sampled_from("abcdefgh")), st.floats(0, 5), st.booleans())
@@ -65,6 +66,11 @@ def writing(tmp_path: Path) -> Iterator[Writing]:
     made.notes.pytest_unconfigure()
 
 
+def of_the_program(ask: Any) -> Any:
+    """The same function, as if it stood in app/."""
+    return FunctionType(ask.__code__.replace(co_filename=str(ROOT / "app" / "asking.py")), ask.__globals__)
+
+
 async def by_sqlalchemy(database: Database, statement: str, value: int) -> None:
     async with database.transaction() as db:
         await db.execute(text(statement), {"value": value})
@@ -84,6 +90,7 @@ async def written_in(database: Database, statement: str, value: int) -> None:
 async def test_a_statement_is_one_for_each_kind_of_answer_whatever_its_values_are(
     database: Database, writing: Writing, ask: Any
 ) -> None:
+    ask = of_the_program(ask)
     await ask(database, "SELECT :value + 0", 1)  # a new connection asks for more
     statement = "SELECT 1 WHERE 100 / CAST(:value AS int) > 10"
     for name, values in {"rows": [1], "none": [50], "other rows": [2, 3], "both": [4, 60], "aside": [5]}.items():
@@ -99,12 +106,22 @@ async def test_a_statement_is_one_for_each_kind_of_answer_whatever_its_values_ar
     assert len({asked["rows"], asked["none"], asked["error"]}) == 3
 
 
-async def test_a_list_of_values_counts_whatever_its_length_is(database: Database, writing: Writing) -> None:
-    for name, places in {"two": ":a, :b", "three": ":a, :b, :c"}.items():
+@pytest.mark.parametrize("ask", [by_sqlalchemy, by_the_driver])
+async def test_what_a_test_itself_asks_does_not_count(database: Database, writing: Writing, ask: Any) -> None:
+    with writing.as_test("looks"):
+        await ask(database, "SELECT 1 WHERE 100 > CAST(:value AS int)", 1)
+    with writing.as_test("asks the program"):
+        await of_the_program(ask)(database, "SELECT 1 WHERE 100 > CAST(:value AS int)", 1)
+    asked = writing.asked()
+    assert asked["looks"].statements == frozenset()
+    assert asked["asks the program"].statements != frozenset()
+
+
+async def test_a_list_of_values_counts_once_whatever_its_length_is(database: Database, writing: Writing) -> None:
+    for name, places in {"two": ":value, :value", "three": ":value, :value, :value"}.items():
         with writing.as_test(name):
-            async with database.transaction() as db:
-                await db.execute(text(f"SELECT 1 WHERE 1 IN ({places})"), {"a": 1, "b": 2, "c": 3})
-    assert writing.asked()["two"].statements == writing.asked()["three"].statements
+            await of_the_program(by_sqlalchemy)(database, f"SELECT 1 WHERE 1 IN ({places})", 1)
+    assert writing.asked()["two"].statements == writing.asked()["three"].statements != frozenset()
 
 
 def test_what_is_not_seen_whole_stays(writing: Writing) -> None:
