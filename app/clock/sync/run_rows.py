@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import exists, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app import jobs
 from app.accounts import audit
+from app.accounts.models import OPEN_JOB, Job
 from app.clock.codes import TcCode
 from app.clock.connection import lease
 from app.clock.connection import saved as connection
 from app.clock.models import SetAside, SyncRun
 from app.clock.profiles import RESOURCES
+from app.db.session import workspace_of
 from app.errors import Conflict, Invalid, NotFound
 from app.problems import looking
 from app.webhooks import noting
@@ -99,7 +101,8 @@ async def stop_run(db: AsyncSession, actor: audit.Actor, run_id: int) -> None:
 async def begin(db: AsyncSession, run_id: int, term: timedelta, now: datetime) -> tuple[SyncRun, int] | RunEnd:
     """Takes the lease for a run: (its row, the fencing number), or how it stands when it must not run.
 
-    A run that a dead worker had is closed as truncated, and its request continues in a new one.
+    A run that a dead worker had is closed as truncated, and its request continues in a new one. That one may die too:
+    the job of a run that died carries on the last run, if that died as well.
     """
     holder, alive = await lease.holder(db)
     found = await db.scalar(select(SyncRun).where(SyncRun.id == run_id).with_for_update())
@@ -107,15 +110,14 @@ async def begin(db: AsyncSession, run_id: int, term: timedelta, now: datetime) -
         raise NotFound(f"There is no run {run_id}.")
     if alive:
         return end_of(found)
-    found = await _heir(db, found, holder)
-    run_id = found.id
-    if found.status not in OPEN:
+    last = await _last_run(db) if found.error_message == DIED else found
+    if not _died(last) and found.status != "queued":
         return end_of(found)
-    if holder is not None and holder != run_id:
+    if holder is not None and holder != last.id:
         await _close(db, holder, DIED)
-    if found.status == "running":
-        await _close(db, run_id, DIED)
-        run_id = await _insert(db, "resume", found.request, found.requested_by)
+    if _died(last):
+        await _close(db, last.id, DIED)
+        run_id = await _insert(db, "resume", last.request, last.requested_by)
     fence = await lease.take(db, run_id, term)
     await db.execute(update(SyncRun).where(SyncRun.id == run_id).values(status="running", started_at=now))
     started = await db.scalar(select(SyncRun).where(SyncRun.id == run_id).execution_options(populate_existing=True))
@@ -124,12 +126,13 @@ async def begin(db: AsyncSession, run_id: int, term: timedelta, now: datetime) -
     return started, fence
 
 
-async def _heir(db: AsyncSession, found: SyncRun, holder: int | None) -> SyncRun:
-    """The run that resumed a dead run. If its own worker died too, its job is the first run's job."""
-    if found.status in OPEN or found.error_message != DIED:
-        return found
-    heir = select(SyncRun).where(SyncRun.id == holder, SyncRun.trigger == "resume", SyncRun.status == "running")
-    return await db.scalar(heir.with_for_update()) or found
+def _died(run: SyncRun) -> bool:
+    """While no worker has the lease, a run that is under way has lost its own."""
+    return run.status == "running" or run.error_message == DIED
+
+
+async def _last_run(db: AsyncSession) -> SyncRun:
+    return (await db.scalars(select(SyncRun).order_by(SyncRun.id.desc()).limit(1).with_for_update())).one()
 
 
 def end_of(found: SyncRun) -> RunEnd:
@@ -167,6 +170,13 @@ async def close_dead(db: AsyncSession) -> bool:
     for run_id in found:
         await _close(db, run_id, DIED)
     return bool(found)
+
+
+async def close_left(db: AsyncSession) -> None:
+    """As `close_dead`, where no job is left that would carry the run on."""
+    has_job = exists().where(Job.workspace == workspace_of(db), Job.name == "clock_sync", OPEN_JOB)
+    if not await db.scalar(select(has_job)):
+        await close_dead(db)
 
 
 async def close_lost(db: AsyncSession, run_id: int) -> None:

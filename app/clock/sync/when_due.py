@@ -37,6 +37,8 @@ async def turn(db: AsyncSession, now: datetime) -> Turn:
     runs = await _runs(db)
     if await _is_due(db, found, settings, runs, now):
         return Turn(is_due=True, again_at=now)
+    if runs is not None and runs.is_running:
+        await run_rows.close_left(db)
     is_open = runs is not None and runs.is_open
     return Turn(is_due=False, again_at=now if is_open else _next(found, settings, runs))
 
@@ -73,8 +75,8 @@ async def _is_due(
     db: AsyncSession, found: Connection, settings: ClockSettings, runs: Runs | None, now: datetime
 ) -> bool:
     """A run whose worker died is taken up at once; one that waits for longer than the interval is queued again, because
-    its job may be lost. When runs start only by hand, the job of a dead run resumes it: if it were closed here, nothing
-    would."""
+    its job may be lost. When runs start only by hand, the job of a dead run resumes it. It is closed only if its job
+    has ended."""
     if not _runs_by_itself(found, settings) or (found.not_before is not None and now < found.not_before):
         return False
     if runs is None:
