@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from app.accounts import audit, schedule_looks
 from app.accounts.audit import COMMAND_LINE
@@ -13,7 +13,7 @@ from app.accounts.models import Job, Role, Session, Tenant, User, UserType
 from app.accounts.roles import BUILT_IN, PERMISSIONS
 from app.accounts.user_types import FROM_THE_START
 from app.db.direct import Direct, driver
-from app.db.session import PLATFORM, TENANT_KEY, Database
+from app.db.session import PLATFORM, TENANT_KEY, Database, into_workspace
 from app.errors import Conflict, Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ WHERE workspace = 'main' AND subject_type = 'tenant' AND subject_id = CAST(:key 
         WHERE workspace = 'main' AND subject_type = 'tenant' AND subject_id = CAST(:key AS text)
             AND act IN ('tenant.remove', 'tenant.create', 'tenant.import')), 0)
 ORDER BY id LIMIT 1
+""")
+# No key has such a name, and no other entry has this id. All other columns stay as they were.
+_SET_ASIDE = text("""
+UPDATE shared.audit_entries SET workspace = workspace || (
+    SELECT ' (until entry ' || max(id) || ')' FROM shared.audit_entries WHERE workspace = CAST(:key AS text))
+WHERE workspace = CAST(:key AS text)
 """)
 # Their keys.
 DEACTIVATED = select(Tenant.key).where(~Tenant.active)
@@ -54,7 +60,8 @@ async def create_tenant(
     ceiling: str = "optional",
     watch: "MigrationWatch | None" = None,
 ) -> None:
-    """Makes a workspace: the owner role makes its tables, then it gets its roles and user types.
+    """Makes a workspace: the owner role makes its tables, sets aside the audit of a removed tenant of this key, and
+    gives it its roles and user types.
 
     If it is killed in between, it leaves unused tables, and a second run completes them. Raises Invalid for a word that
     is not a key or ceiling, Conflict for a key that is taken.
@@ -63,19 +70,36 @@ async def create_tenant(
     async with database.shared_transaction() as db:
         if await db.scalar(select(Tenant.key).where(Tenant.key == key)):
             raise _taken(key)
-    from app.db.migrate import migrate  # Loads Alembic, which neither portal nor worker needs.
+    # Loads Alembic, which neither portal nor worker needs.
+    from app.db.migrate import MigrationWatch, as_owner, migrate
 
+    watch = watch or MigrationWatch()
     await migrate(owner_url, app_role, workspaces=[key], watch=watch)
-    async with database.transaction() as db:
-        await _enter(db, key, name.strip(), ceiling)
+    async with as_owner(owner_url, watch) as connection:
+        await connection.execute(text(into_workspace(PLATFORM)))
+        await in_session(connection, lambda db: _enter(db, key, name.strip(), ceiling))
+
+
+async def in_session(connection: AsyncConnection, act: Callable[[AsyncSession], Awaitable[None]]) -> None:
+    """Closing the session leaves the transaction of the connection open."""
+    async with AsyncSession(connection, join_transaction_mode="rollback_only") as db:
+        await act(db)
 
 
 async def _enter(db: AsyncSession, key: str, name: str, ceiling: str) -> None:
     statement = insert(Tenant).values(key=key, name=name, ceiling=ceiling).on_conflict_do_nothing()
     if await db.scalar(statement.returning(Tenant.key)) is None:
         raise _taken(key)
+    await set_aside(db, key)
     await prepare(db, key)
-    await audit.record(db, COMMAND_LINE, "tenant.create", "tenant", key, after={"name": name, "ceiling": ceiling})
+    told = {"name": name, "ceiling": ceiling}
+    await audit.record(db, COMMAND_LINE, "tenant.create", "tenant", key, after=told, workspace=PLATFORM)
+
+
+async def set_aside(db: AsyncSession, key: str) -> None:
+    """Moves what the audit still has of a removed tenant of this key to a name of its own, so that the new tenant does
+    not see it, and its ledger is not compared with the old one's. Only the owner of the tables may."""
+    await db.execute(_SET_ASIDE, {"key": key})
 
 
 async def found_all(database: Database) -> None:

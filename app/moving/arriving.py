@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 import asyncpg
 import msgspec
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.accounts import tenants
 from app.accounts.audit import COMMAND_LINE
@@ -75,7 +75,7 @@ async def import_tenant(to: TenantImport, file: BinaryIO, passphrase: Secret) ->
         async with as_owner(to.owner_url, to.watch) as connection:
             arrival = _Arrival(connection, to, reader)
             counts = await arrival.load()
-            await _prepare(connection, header.tenant)
+            await tenants.in_session(connection, lambda db: tenants.prepare(db, header.tenant))
             told = {"rows": sum(counts.values()), "sha256": sums.sha256}
             raw = await _driver(connection)
             await raw.execute(_AUDIT, header.tenant, COMMAND_LINE.name, msgspec.json.encode(told).decode())
@@ -94,12 +94,6 @@ def _refuse_other_version(header: BoxHeader) -> None:
             f"The tables in this file are of another version of Muster than this installation ({', '.join(other)})."
             " Bring both to the same version, run `muster migrate:modules` in both, then export again."
         )
-
-
-async def _prepare(connection: AsyncConnection, key: str) -> None:
-    """As after a migration. Closing the session leaves the transaction of the connection open."""
-    async with AsyncSession(connection, join_transaction_mode="rollback_only") as db:
-        await tenants.prepare(db, key)
 
 
 async def _driver(connection: AsyncConnection) -> asyncpg.Connection:
@@ -126,6 +120,7 @@ class _Arrival:
         self._advance()
         counts = {one.name: await self._receive(one) for one in tables.FIRST}
         await self._refuse_clashes()
+        await tenants.in_session(self._connection, lambda db: tenants.set_aside(db, self._key))
         await self._connection.run_sync(make_workspace, self._key, self._to.app_role)
         await self._db.execute(into_workspace(self._key))
         for one in tables.FIRST:

@@ -115,6 +115,41 @@ async def test_nothing_of_the_tenant_is_left_and_others_keep_everything(here: In
     assert acts == [("tenant.remove", verified["head"]), ("tenant.remove_begin", verified["head"])]
 
 
+ENTRIES = "SELECT to_jsonb(a) - 'workspace' FROM audit_entries a WHERE workspace {} ORDER BY id"
+OF_OLD = "LIKE 'acme (until entry %%'"
+OF_KEY = "= 'acme'"
+
+
+async def test_a_new_tenant_of_the_same_key_begins_with_an_audit_and_a_ledger_of_its_own(here: Installation) -> None:
+    """Its administrators read the audit of the removed one, and the rows of its ledger were missed."""
+    audit = here.rows(ENTRIES.format(OF_KEY), schema="shared")
+    for turn in (1, 2):
+        assert (await remove(here, "--yes", TENANT)).code == 0
+        assert (await here.muster()("tenant:create", TENANT, "--name", "Another")).code == 0
+        assert here.rows(ENTRIES.format(OF_KEY), schema="shared") == []
+        assert here.rows(ENTRIES.format(OF_OLD), schema="shared") == audit, "all of it, and only its workspace differs"
+        aside = f"SELECT count(DISTINCT workspace) FROM audit_entries WHERE workspace {OF_OLD}"
+        assert here.rows(aside, schema="shared") == [(turn,)]
+        verified = await here.muster()("ledger:verify", "--workspace", TENANT)
+        assert verified.code == 0, verified.err
+        here.run(LEAVES, schema="shared")
+        act = "INSERT INTO audit_entries (workspace, actor_name, act, subject_type, subject_id) VALUES ('acme', 'Eve', 'x', 'y', '1')"
+        here.run(act, schema="shared")
+        audit += here.rows(ENTRIES.format(OF_KEY), schema="shared")
+
+
+async def test_a_tenant_that_comes_back_has_each_entry_of_its_audit_once(here: Installation) -> None:
+    file = here.folder / "acme.muster"
+    entries = f"SELECT at, act FROM audit_entries WHERE workspace {OF_KEY} AND act NOT IN ('tenant.export', 'tenant.import') ORDER BY id"
+    audit = here.rows(entries, schema="shared")
+    assert (await here.muster()("tenant:export", TENANT, file)).code == 0
+    assert (await remove(here, "--yes", TENANT)).code == 0
+    ended = await here.muster()("tenant:import", file)
+    assert ended.code == 0, ended.err
+    assert here.rows(entries, schema="shared") == audit
+    assert (await here.muster()("ledger:verify", "--workspace", TENANT)).code == 0
+
+
 def test_every_shared_table_has_a_rule(here: Installation) -> None:
     """A new table of `shared` goes with a tenant, or it says why not."""
     removed = {*REMOVED, "tenants"}
