@@ -197,7 +197,7 @@ def _has_hours_by_hand(seen: Surroundings, shift: Shift) -> bool:
 
 
 def _filled_in(seen: Surroundings, employee_id: int, shift: Shift) -> str:
-    """Times as the form takes them: local to the workspace, without an offset."""
+    """Times with their offset, which tells the second of two equal hours in autumn from the first."""
     records = [one for one in seen.records if one.employee_id == employee_id and not one.deleted]
     zone = seen.case.rules.zone
     lacks_one = shift.is_orphan or not shift.clock_out
@@ -209,7 +209,7 @@ def _filled_in(seen: Surroundings, employee_id: int, shift: Shift) -> str:
     breaks = () if shift.clock_out and not shift.is_orphan else shift.written_breaks()
     for at, (out, back) in enumerate(breaks, 1):
         known += [(f"break_{at}_out", out), (f"break_{at}_back", back)]
-    times = {name: at.astimezone(zone).replace(tzinfo=None).isoformat() for name, at in known if at is not None}
+    times = {name: at.astimezone(zone).isoformat() for name, at in known if at is not None}
     return urlencode({"employee": f"#{employee_id}", "stay": "1", "both": "1", **times})
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from types import MappingProxyType
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,11 +13,11 @@ from litestar.params import FromPath
 from sqlalchemy import Row
 
 from app.errors import Conflict, Invalid, NotFound
-from app.host import zone
 from app.host.attendance import records as attendance
 from app.host.attendance.doubtful import TICK, doubts
 from app.host.attendance.hours import KINDS, MOST_BREAKS, WRONG_YEAR, Hours
 from app.host.attendance.records import LONGEST_NOTE
+from app.host.pages import attendance_times as times
 from app.host.pages.attendance_record import record_of
 from app.host.pages.picking import name_picked, pick
 from app.texts import whole
@@ -29,6 +30,7 @@ from app.web.pages import done, page
 from app.web.returning import named_way_back
 
 SPARE = 1
+NONE: times.Instants = MappingProxyType({})
 AT_WORK = "Leave it empty while the person is still at work."
 
 
@@ -38,33 +40,37 @@ async def add_form(ctx: NamedDependency[Context]) -> Response[Any]:
     values: dict[str, Any] = {"kind": "regular", "employee": query.get("employee")}
     if day := _day(query.get("day", "")):
         values["clock_in"] = datetime(day.year, day.month, day.day, 8)  # noqa: DTZ001 - a wall-clock time
-    values |= _times(query)
+    where = (await ctx.zone()).info
+    known = times.given(query, where)
+    values |= times.shown(known, where)
     breaks = sum(name.endswith("_out") and name.startswith("break_") for name in values)
-    form = _form(breaks + SPARE, chooses_person=True, both=_needs_both(query)).fill(values)
-    return await _show(ctx, form, None, (await ctx.zone()).info)
+    rows = min(MOST_BREAKS, breaks + SPARE)
+    form = _form(rows, chooses_person=True, both=_needs_both(query)).fill(values)
+    return await _show(ctx, form, None, where, known)
 
 
 @post("/attendance/add", guards=[Requires("host.attendance.decide")], status_code=200)
 async def add(ctx: NamedDependency[Context]) -> Response[Any]:
     posted = await ctx.form()
     where = (await ctx.zone()).info
+    known = times.given(posted, where, times.HIDDEN)
     form = _form(_rows(posted), chooses_person=True, both=_needs_both(posted)).read(posted)
     if posted.get("more"):
-        return await _one_more_break(ctx, form, None, where)
-    hours = _hours(form, where, None, agreed=posted.get("long") == "1")
+        return await _one_more_break(ctx, form, None, where, known)
+    hours = _hours(form, where, None, known, agreed=posted.get("long") == "1")
     if form.ok and hours is not None:
         try:
             person = await pick(ctx.db, form["employee"])
         except (NotFound, Conflict) as refused:
             form.refuse("employee", refused.message)
-            return await _show(ctx, form, None, where, status=422)
+            return await _show(ctx, form, None, where, known, status=422)
         try:
             record_id = await attendance.add(ctx.db, ctx.actor, person.id, hours, form["note"])
         except (Invalid, Conflict) as refused:
             _absorb(form, refused)
         else:
             return await done(ctx, f"/attendance/{record_id}", f"Record {record_id} of {person.name} was added.")
-    return await _show(ctx, form, None, where, status=422)
+    return await _show(ctx, form, None, where, known, status=422)
 
 
 @get("/attendance/{record_id:int}/edit", guards=[Requires("host.attendance.decide")])
@@ -88,7 +94,7 @@ async def edit(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Respo
     form = await edits.sent(
         ctx, fields, _stored(record, where), _facts(record), about=("attendance", record_id, "breaks")
     )
-    hours = _hours(form, where, record, agreed=posted.get("long") == "1")
+    hours = _hours(form, where, record, times.of_record(record), agreed=posted.get("long") == "1")
     if form.ok and hours is not None:
         try:
             done_to = await attendance.edit(ctx.db, ctx.actor, record_id, hours, form["note"])
@@ -101,18 +107,8 @@ async def edit(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Respo
 
 def _stored(record: Row[Any], where: ZoneInfo) -> dict[str, Any]:
     """What the form shows of a record, with nothing in the rows of breaks that it does not have."""
-    hours = Hours.of(record)
-    ends = dict.fromkeys(f"break_{at}_{end}" for at in range(1, MOST_BREAKS + 1) for end in ("out", "back"))
-    values: dict[str, Any] = {
-        **ends,
-        "kind": hours.kind,
-        "clock_in": zone.to_local(hours.clock_in, where),
-        "clock_out": zone.to_local(hours.clock_out, where) if hours.clock_out else None,
-        "note": record.note,
-    }
-    for at, (out, back) in enumerate(hours.breaks, 1):
-        values |= {f"break_{at}_out": zone.to_local(out, where), f"break_{at}_back": zone.to_local(back, where)}
-    return values
+    ends = dict.fromkeys(("clock_out", *times.BREAK_ENDS))
+    return {**ends, "kind": record.kind, "note": record.note, **times.shown(times.of_record(record), where)}
 
 
 def _facts(record: Row[Any]) -> dict[str, str]:
@@ -167,48 +163,35 @@ def _rows(posted: FormMultiDict) -> int:
     return SPARE if number is None else min(MOST_BREAKS, number)
 
 
-def _hours(form: Bound, where: ZoneInfo, record: Row[Any] | None, *, agreed: bool) -> Hours | None:
+def _hours(
+    form: Bound, where: ZoneInfo, record: Row[Any] | None, known: times.Instants, *, agreed: bool
+) -> Hours | None:
     """The typed hours; None when they are wrong, with the errors put into the form.
     An empty row of breaks is no break. `agreed`: the person says that more than a day is right."""
-    # An unchanged time keeps its instant: it may be in the second of two equal hours in autumn,
-    # or have a fraction of a second.
-    kept = {_as_shown(one, where): one for one in _instants(record)}
 
-    def instant(local: datetime) -> datetime:
-        return kept.get(local) or zone.to_utc(local, where)
+    def instant(name: str) -> datetime:
+        return times.meant(name, form[name], known, where)
 
     breaks = []
     for at in range(1, MOST_BREAKS + 1):
         out, back = form.values.get(f"break_{at}_out"), form.values.get(f"break_{at}_back")
         if out and back:
-            breaks.append((instant(out), instant(back)))
+            breaks.append((instant(f"break_{at}_out"), instant(f"break_{at}_back")))
         elif out or back:
             form.refuse(
                 f"break_{at}_{'back' if out else 'out'}", "Give both ends of the break, or empty both to remove it."
             )
     if not form.ok:
         return None
-    end = form["clock_out"]
     try:
-        hours = Hours(instant(form["clock_in"]), instant(end) if end else None, tuple(breaks), form["kind"])
+        end = instant("clock_out") if form["clock_out"] else None
+        hours = Hours(instant("clock_in"), end, tuple(breaks), form["kind"])
     except OverflowError:
         form.refuse("clock_in", WRONG_YEAR)
         return None
     if found := doubts(hours, datetime.now(UTC), Hours.of(record) if record else None, agreed=agreed):
         _absorb(form, Invalid("", details=found))
     return hours
-
-
-def _instants(record: Row[Any] | None) -> list[datetime]:
-    if record is None:
-        return []
-    hours = Hours.of(record)
-    ends = [hours.clock_in, *([hours.clock_out] if hours.clock_out else [])]
-    return [*ends, *(one for pause in hours.breaks for one in pause)]
-
-
-def _as_shown(instant: datetime, where: ZoneInfo) -> datetime:
-    return zone.to_local(instant, where).replace(microsecond=0)
 
 
 def _absorb(form: Bound, refused: Invalid | Conflict) -> None:
@@ -223,18 +206,27 @@ def _absorb(form: Bound, refused: Invalid | Conflict) -> None:
         form.refuse("", refused.message)
 
 
-async def _one_more_break(ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo) -> Response[str]:
+async def _one_more_break(
+    ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo, known: times.Instants = NONE
+) -> Response[str]:
     rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
     both = form.fields["clock_out"].required
     more = _form(min(MOST_BREAKS, rows + 1), chooses_person=record is None, both=both).fill()
     more.shown |= form.shown
     more.base = form.base
-    return await _show(ctx, more, record, where)
+    return await _show(ctx, more, record, where, known)
 
 
 async def _show(
-    ctx: Context, form: Bound, record: Row[Any] | None, where: ZoneInfo, *, status: int = 200
+    ctx: Context,
+    form: Bound,
+    record: Row[Any] | None,
+    where: ZoneInfo,
+    known: times.Instants = NONE,
+    *,
+    status: int = 200,
 ) -> Response[str]:
+    """`known`: the instants that a record to be added was given."""
     chosen = await name_picked(ctx.db, form.shown["employee"]) if record is None else ""
     rows = sum(name.endswith("_out") and name.startswith("break_") for name in form.fields)
     stays = ctx.wants_fragment and await _stays(ctx)
@@ -250,6 +242,7 @@ async def _show(
         chosen=chosen,
         stays=stays,
         rows=rows,
+        hidden={f"{name}{times.HIDDEN}": at.isoformat() for name, at in known.items()},
         has_seconds=_has_seconds(form),
         agrees_to_long=agrees,
         asks_if_long=agrees or TICK in (form.at("clock_out") or ""),
@@ -268,21 +261,6 @@ async def _stays(ctx: Context) -> bool:
     """True when the form was opened in a drawer that it leads back to: then its answer is shown there too."""
     given = await ctx.form() if ctx.request.method == "POST" else ctx.request.query_params
     return given.get("stay") == "1"
-
-
-def _times(query: Mapping[str, str]) -> dict[str, datetime]:
-    """The hours in the address: wall-clock times of the workspace's zone."""
-    ends = [f"break_{at}_{end}" for at in range(1, MOST_BREAKS) for end in ("out", "back")]
-    given = {name: _time(query.get(name, "")) for name in ("clock_in", "clock_out", *ends)}
-    return {name: at for name, at in given.items() if at is not None}
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return at if at.tzinfo is None else None
 
 
 def _day(text: str) -> date | None:

@@ -9,7 +9,8 @@ from sqlalchemy import select, text, update
 
 from app.accounts.audit import SYSTEM
 from app.clock.bindings import actions as bindings
-from app.clock.models import Binding, Device
+from app.clock.importing import facts
+from app.clock.models import Binding, Device, Punch
 from app.clock.review import fixes
 from app.clock.review.fixes import Fix
 from app.db.session import Database
@@ -154,10 +155,28 @@ async def test_a_missing_punch_is_added_by_hand_with_the_hours_that_are_known(da
     day = when("08:00").date()
     assert first.label == "Add the clock-out"
     assert first.url == (
-        f"{start}&clock_in={day}T08%3A00%3A00&break_1_out={day}T12%3A00%3A00&break_1_back={day}T13%3A00%3A00"
+        f"{start}&clock_in={day}T08%3A00%3A00%2B00%3A00&break_1_out={day}T12%3A00%3A00%2B00%3A00&break_1_back={day}T13%3A00%3A00%2B00%3A00"
     )
     assert (last.label, last.permission) == ("Add the clock-in", "host.attendance.decide")
-    assert last.url == f"{start}&clock_out={when('Fri 08:00').date()}T17%3A00%3A00"
+    assert last.url == f"{start}&clock_out={when('Fri 08:00').date()}T17%3A00%3A00%2B00%3A00"
+
+
+async def test_the_second_of_two_equal_hours_in_autumn_is_filled_in_as_that(database: Database) -> None:
+    """The record began an hour before the punch."""
+    second = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
+    async with database.transaction() as db:
+        await connect(db, "Europe/Zurich")
+        await mirror_terminal(db, "T1")
+        await mirror_person(db, "100", await employ(db, "Ada Lovelace", "100"))
+        await punch(db, "100", "I 2026-10-25 02:30", zone="Europe/Zurich")
+        await db.execute(update(Punch).values(punched_at_utc=second))
+    await import_all(database)
+    async with database.transaction() as db:
+        punch_id = await db.scalar(select(Punch.id))
+        seen = await facts.around(db, punch_id or 0, datetime.now(UTC))
+        verdict = facts.verdict_on(seen.punch_id, seen.judged())
+        (found,) = await fixes.fixes(db, seen, verdict.because if verdict else None)
+    assert dict(parse_qsl(urlsplit(found.url).query))["clock_in"] == "2026-10-25T02:30:00+01:00"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +202,7 @@ async def test_the_missing_end_is_filled_in_where_the_days_punches_tell_it(
     await ada_works(database, taps)
     found = (await why_of(database, at)).fixes[-1]
     times = {name: moment for name, moment in parse_qsl(urlsplit(found.url).query) if name.startswith("clock_")}
-    assert times == {name: f"{when('08:00').date()}T{time}" for name, time in told.items()}
+    assert times == {name: f"{when('08:00').date()}T{time}+00:00" for name, time in told.items()}
 
 
 async def test_over_24_hours_leads_to_the_first_hours_and_then_to_settling(database: Database) -> None:
@@ -193,7 +212,7 @@ async def test_over_24_hours_leads_to_the_first_hours_and_then_to_settling(datab
     assert before.fix is not None
     assert before.fix.label == "Add a record by hand"
     start = f"/attendance/add?employee=%23{ada}&stay=1&both=1"
-    assert before.fix.url == f"{start}&clock_in={when('08:00').date()}T08%3A00%3A00"
+    assert before.fix.url == f"{start}&clock_in={when('08:00').date()}T08%3A00%3A00%2B00%3A00"
     assert "then mark the punches as settled." in before.change
     async with database.transaction() as db:
         await attendance.add(db, SYSTEM, ada, Hours(when("08:00"), when("17:00")))
