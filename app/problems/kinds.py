@@ -93,6 +93,16 @@ class Remedy:
         return dict((*self.choices, *self.choices_for(facts))).get(choice, self.label)
 
 
+def by_facts(*names: str) -> Callable[[ShownProblem], str]:
+    """A remedy's `about`: it means the same while these facts are the same."""
+    return lambda shown: "/".join(str(shown.facts.get(name, "")) for name in names)
+
+
+def held(shown: ShownProblem) -> str:
+    """A remedy's `about`: it means the punches that a page showed, how many and the newest."""
+    return f"{shown.held_punches}/{shown.evidence}"
+
+
 @dataclass(frozen=True, slots=True)
 class ProblemKind:
     """`sees` is the permission of the page that `url` leads to, given the subject's id and the facts: without it a

@@ -5,7 +5,8 @@ The guard of the route checks who may act. When a job carries an act out, `LongB
 checks it again.
 """
 
-from collections.abc import Awaitable, Callable, Container, Sequence
+import hashlib
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from typing import Any
 
 from litestar import Response
@@ -77,6 +78,13 @@ async def act_on_many(
         return await done(ctx, url, told) if isinstance(told, str) else told
     asks = ask_to if "verb" in (values := await ask()) else ask_first
     return await asks(ctx, fields=[*await carried(ctx, number), *also], cancel_url=url, **values)
+
+
+def mark_of(shown: Iterable[tuple[object, object]]) -> str:
+    """A short mark of what a question is about: rows, each with what the page says of it. Of the same rows that say the
+    same it is the same."""
+    lines = "\n".join(sorted(f"{row}:{said}" for row, said in shown))
+    return hashlib.sha256(lines.encode()).hexdigest()[:32]
 
 
 async def carried(ctx: Context, number: int) -> Carried:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, Text, case, cast, exists, func, select, text
+from sqlalchemy import ColumnElement, Row, Select, Text, case, cast, exists, func, literal, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings.rows import DECIDED
@@ -77,6 +77,12 @@ _HOLDERS = Employee.__table__.alias()
 NUMBER_IS_TAKEN: ColumnElement[bool] = _number_key(func.lower(func.btrim(ClockEmployee.emp_code))).in_(
     select(_number_key(_HOLDERS.c.id_number_key))
 )
+
+
+async def with_number(db: AsyncSession, emp_code: str) -> list[int]:
+    """Locks the employees who have the code as ID number, those who are inactive or deleted, too. Returns their ids."""
+    same = _number_key(_HOLDERS.c.id_number_key) == _number_key(func.lower(func.btrim(literal(emp_code))))
+    return list(await db.scalars(select(_HOLDERS.c.id).where(same).order_by(_HOLDERS.c.id).with_for_update()))
 
 
 def of_people(*columns: Any) -> Select[Any]:

@@ -74,8 +74,9 @@ def sentence(resource: str, pending: dict[str, Any]) -> str:
 
 
 async def pending(db: AsyncSession) -> list[Cursor]:
-    """The listings that wait for a person."""
-    rows = await db.scalars(select(Cursor).where(Cursor.kind == "listing", Cursor.state == "refused"))
+    """The listings that wait for a person, locked: no run replaces one while the person decides."""
+    which = select(Cursor).where(Cursor.kind == "listing", Cursor.state == "refused").with_for_update()
+    rows = await db.scalars(which)
     return [row for row in rows if row.pending and not row.pending.get("refused_by")]
 
 

@@ -28,9 +28,9 @@ async def _accept(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
     return (await bindings.accept(asked.db, asked.actor, same)).codes
 
 
-def suggested(shown: ShownProblem) -> str:
-    """The number of the employee whom *Accept* would bind: several may have one name."""
-    return str(shown.facts.get("suggested", ""))
+def leavers(shown: ShownProblem) -> str:
+    """The numbers of the employees who left and have the ID number: *Activate and bind* names one of them."""
+    return "/".join(str(one["id"]) for one in shown.facts.get("left") or ())
 
 
 def chosen(asked: RemedyAsked, acts: Sequence[str]) -> str:
@@ -73,10 +73,12 @@ async def _ignore(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
 
 async def _activate(asked: RemedyAsked, people: Sequence[int]) -> list[str]:
     """Binds to the one employee who has the ID number, and is inactive: else the punches would say so and not count.
-    Raises Conflict where that would take over something of somebody else."""
+    Raises Conflict where another employee has the number by now, and where that would take over something of somebody
+    else."""
     await binding_rows.hold(asked.db)
     code, employee_id = asked.subject_ids[0], asked.facts[0]["left"][0]["id"]
-    if (await bindings.one(asked.db, people[0])).state == BindingState.BOUND:
+    is_bound = (await bindings.one(asked.db, people[0])).state == BindingState.BOUND
+    if is_bound or await queries.with_number(asked.db, code) != [employee_id]:
         raise Conflict(CHANGED)
     if (await queries.foretell(asked.db, code, employee_id)).needs_a_yes:
         raise Conflict("Binding this code would change other codes or records. Open its page: it says which, and asks.")

@@ -13,7 +13,7 @@ from app.clock.review.long_act_words import told
 from app.counting import count
 from app.db.among import among
 from app.errors import Conflict
-from app.problems.kinds import Remedy, RemedyAsked, ShownProblem
+from app.problems.kinds import Remedy, RemedyAsked, held
 
 DECIDES = "clock.transactions.edit"
 # The punches that day_facts.py counts.
@@ -107,9 +107,4 @@ _LABELS = {"settle": "Mark as settled", "keep": "Keep the record", "retry": "Ret
 def of_days(outcome: str, *acts: str) -> Remedy:
     """The first act stands on the button; with several, the person chooses."""
     choices = tuple((one, _LABELS[one]) for one in acts) if len(acts) > 1 else ()
-    return Remedy(_LABELS[acts[0]], DECIDES, _of_days(outcome, acts), choices=choices, many=True, about=_held)
-
-
-def _held(shown: ShownProblem) -> str:
-    """Which punches a page showed: how many, and the newest."""
-    return f"{shown.held_punches}/{shown.evidence}"
+    return Remedy(_LABELS[acts[0]], DECIDES, _of_days(outcome, acts), choices=choices, many=True, about=held)

@@ -11,11 +11,11 @@ from app.clock.mirror import devices, gone, missing_rows, shortfalls
 from app.clock.mirror.devices import DIRECTIONS
 from app.clock.mirror.key_uses import one_key
 from app.clock.models import ClockEmployee
-from app.clock.problems.code_remedies import CHANGED, ON_CODES, chosen, still, suggested
+from app.clock.problems.code_remedies import CHANGED, ON_CODES, chosen, leavers, still
 from app.clock.sync import run_rows
 from app.db.among import among
 from app.errors import Conflict
-from app.problems.kinds import Facts, Remedy, RemedyAsked
+from app.problems.kinds import Facts, Remedy, RemedyAsked, by_facts
 
 RUNS, BINDS, SETS = "clock.sync.run", "clock.employees.edit", "clock.devices.edit"
 
@@ -75,10 +75,20 @@ async def _accept_days(asked: RemedyAsked) -> None:
 
 _VERDICTS = (("refuse", "Keep them"), ("confirm", "They are gone"))
 DECIDE_PEOPLE = Remedy(
-    "Decide", RUNS, _decide_people, choices=_VERDICTS, asks="Are they really gone, or is the list of the server wrong?"
+    "Decide",
+    RUNS,
+    _decide_people,
+    choices=_VERDICTS,
+    asks="Are they really gone, or is the list of the server wrong?",
+    about=by_facts("run", "missing"),
 )
 DECIDE_PUNCHES = Remedy(
-    "Decide", RUNS, _decide_punches, choices=_VERDICTS, asks="Are these punches really gone from the server?"
+    "Decide",
+    RUNS,
+    _decide_punches,
+    choices=_VERDICTS,
+    asks="Are these punches really gone from the server?",
+    about=by_facts("run", "missing", "known", "first", "last"),
 )
 ACCEPT_DAYS = Remedy(
     "Accept as read",
@@ -86,6 +96,7 @@ ACCEPT_DAYS = Remedy(
     _accept_days,
     many=True,
     asks="Accept these days as read, without the punches that are missing?",
+    about=by_facts("came", "total"),
 )
 
 
@@ -105,7 +116,7 @@ def _on_codes(*acts: str) -> Callable[[RemedyAsked], Awaitable[Collection[str]]]
 
 
 _OTHERS = (("match_again", "Match again"), ("ignore", "Ignore the code"))
-ACCEPT = Remedy("Accept", BINDS, _on_codes("accept"), many=True, about=suggested)
+ACCEPT = Remedy("Accept", BINDS, _on_codes("accept"), many=True, about=by_facts("suggested"))
 MATCH = Remedy("Match again", BINDS, _on_codes("match_again", "ignore"), choices=_OTHERS, many=True, unchanged=still)
 
 
@@ -127,6 +138,7 @@ ADD = Remedy(
     also=("host.people",),
     ways=_not_found_ways,
     unchanged=still,
+    about=leavers,
 )
 IGNORE = Remedy("Ignore the code", BINDS, _on_codes("ignore"), many=True, asks="Leave this code out on purpose?")
 

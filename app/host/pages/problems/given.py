@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from app.db.among import among
 from app.errors import Conflict, Invalid
 from app.host.pages.problems.problem_list import base, only_kind, spec_of
 from app.host.pages.problems.snoozes import until
-from app.problems.kinds import Remedy, kinds
+from app.problems.kinds import Remedy, held, kinds
 from app.problems.models import Problem
 from app.texts import whole
 from app.web import lists
+from app.web.bulk import mark_of
 from app.web.context import LARGEST_ID, Context
 
 ONE_KIND = "Each kind of problem has a remedy of its own. Filter by one kind first, then apply its remedy."
@@ -68,11 +69,14 @@ async def kind_meant(ctx: Context) -> str:
     return "".join(found)
 
 
-async def held_by(ctx: Context, problem_ids: Sequence[int]) -> str:
-    """What these problems hold, as a page shows it: when it changes, the question is asked again."""
-    sums = select(func.sum(Problem.held_punches), func.sum(Problem.evidence)).where(among(Problem.id, problem_ids))
-    punches, evidence = (await ctx.db.execute(sums)).one()
-    return f"{punches or 0}/{evidence or 0}"
+async def held_by(ctx: Context, problem_ids: Sequence[int], kind: str) -> str:
+    """A mark of what the remedy of the kind means for these problems, as a page shows them: when it changes, the
+    question is asked again."""
+    columns = Problem.id, Problem.facts, Problem.held_punches, Problem.evidence
+    rows: Sequence[Any] = (await ctx.db.execute(select(*columns).where(among(Problem.id, problem_ids)))).all()
+    remedy = remedy_for(kind)
+    about = (remedy.about if remedy else None) or held
+    return mark_of((row.id, about(row)) for row in rows)
 
 
 def remedy_for(kind: str) -> Remedy | None:

@@ -161,7 +161,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return " ".join([_told(chosen, helped.problems, len(ids)), *helped.notes])
 
     none = Conflict(_none_of_them(action))
-    also = [("held", await held_by(ctx, ids))] if action == "remedy" else []
+    also = [("held", await held_by(ctx, ids, kind))] if action == "remedy" else []
     return await act_on_many(ctx, len(ids), url=URL, none=none, ask=ask, do=act, also=also)
 
 
