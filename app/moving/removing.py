@@ -60,6 +60,24 @@ _DROP_MAILS = """
 UPDATE main.survey_invitations SET dropped_at = now()
 WHERE sent_at IS NULL AND dropped_at IS NULL AND user_id IN (SELECT id FROM shared.users WHERE workspace = $1)
 """
+_HOLD_TALLIES = "SELECT id FROM main.survey_tally_mark FOR UPDATE"
+# Without an account, a person can no longer answer a survey of the platform. If they had not answered it, they no
+# longer count as asked. A person who answered still counts: their row of the ledger stays.
+_NO_LONGER_ASKED = """
+WITH gone AS (
+    DELETE FROM main.survey_prompt_state p USING shared.users u
+    WHERE u.id = p.user_id AND u.workspace = $1 AND NOT EXISTS (
+        SELECT FROM main.survey_responses r JOIN main.survey_people n ON n.number = r.user_id
+        WHERE n.user_id = p.user_id AND r.survey_id = p.survey_id AND r.version = p.version)
+    RETURNING p.survey_id, p.version, p.first_shown_at
+), fewer AS (
+    SELECT survey_id, version, CAST(first_shown_at AT TIME ZONE 'UTC' AS date) AS day, count(*) AS people
+    FROM gone WHERE first_shown_at < (SELECT shown_until FROM main.survey_tally_mark) GROUP BY 1, 2, 3
+)
+UPDATE main.survey_tallies t SET people = t.people - fewer.people FROM fewer
+WHERE t.survey_id = fewer.survey_id AND t.version = fewer.version AND t.day = fewer.day AND t.outcome = 'asked'
+    AND t.question_key = '00000000-0000-0000-0000-000000000000' AND t.choice = ''
+"""
 # What a person would miss.
 _COUNT = """
 SELECT (SELECT count(*) FROM shared.users WHERE workspace = $1) AS users,
@@ -109,6 +127,8 @@ async def remove_tenant(owner_url: str, key: str, there: RemovedTenant, watch: M
         connection = await _held(opened, key)
         await _lock_all(connection, key)
         await connection.execute(_DROP_MAILS, key)
+        await connection.execute(_HOLD_TALLIES)
+        await connection.execute(_NO_LONGER_ASKED, key)
         held = await _held_at_first(connection, key, there)
     for table in REMOVED:
         while await _remove_slice(owner_url, watch, key, table):

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,15 +18,23 @@ from app.db.migrate import MigrationWatch
 from app.errors import Conflict
 from app.moving import removing
 from app.moving.removing import KEPT, REMOVED
+from app.surveys.results import of_version, tally_marks
+from app.surveys.results.tallies import TallyScope
 from tests.cluster import TestCluster
 from tests.command_line import Ended
 from tests.moving.installations import TENANT, Installation, lived_in
 from tests.moving.test_moving import until_waiting
 from tests.surveys.drafted import published
+from tests.surveys.recording import record
 from tests.upgrade.kept import kept
 
 LEAVES = "UPDATE tenants SET active = false WHERE key = 'acme'"
 INVITED = "INSERT INTO survey_invitations (survey_id, version, user_id, turn, asked_by, due_at) VALUES (%s, 1, %s, 0, 'Alice', now())"
+SHOWN = "INSERT INTO survey_prompt_state (survey_id, version, user_id, first_shown_at) VALUES (%s, 1, %s, now() - %s)"
+SHOWN_TO_OTHERS = f"""
+SELECT p::text FROM survey_prompt_state p JOIN shared.users u ON u.id = p.user_id
+WHERE u.workspace <> '{TENANT}' ORDER BY 1
+"""
 # Tables of `shared`, each with a column that names the workspace, or None.
 SHARED = """
 SELECT t.table_name, (
@@ -79,7 +88,7 @@ def of_tenant(here: Installation) -> Mapping[str, int]:
 
 def of_others(here: Installation) -> Mapping[str, list[tuple[str]]]:
     """Every row of other workspaces in shared tables, and the number of rows in each of their own tables. The audit of
-    the platform, which grows, is left out."""
+    the platform, which grows, is left out, and so are impressions of the platform's surveys on people of the tenant."""
     shared = {
         name: here.rows(
             f"SELECT t::text FROM shared.{name} t WHERE t.{column} <> '{TENANT}' ORDER BY 1", schema="shared"
@@ -88,7 +97,8 @@ def of_others(here: Installation) -> Mapping[str, list[tuple[str]]]:
         if column and name != "audit_entries"
     }
     own = here.everything()
-    return shared | {name: [(str(own[name]),)] for name in own if not name.startswith(("shared.", f"tenant_{TENANT}."))}
+    there = {name: [(str(own[name]),)] for name in own if not name.startswith(("shared.", f"tenant_{TENANT}."))}
+    return shared | there | {"main.survey_prompt_state": here.rows(SHOWN_TO_OTHERS, schema="main")}
 
 
 async def test_nothing_of_the_tenant_is_left_and_others_keep_everything(here: Installation) -> None:
@@ -248,6 +258,36 @@ async def test_mails_about_surveys_of_the_platform_no_longer_wait_for_its_people
     assert (await remove(here, "--yes", TENANT)).code == 0
     waiting = "SELECT count(*) FROM survey_invitations WHERE sent_at IS NULL AND dropped_at IS NULL"
     assert here.rows(waiting, schema="main") == [(0,)]
+
+
+async def test_who_did_not_answer_the_platform_no_longer_counts_as_asked(here: Installation) -> None:
+    """Of three users of the tenant one answered. Two impressions were counted for good, the third one not yet."""
+    parts = here.parts()
+    users = here.rows("SELECT id FROM users WHERE workspace = 'acme' ORDER BY id LIMIT 3", schema="shared")
+    staff = here.rows("SELECT id FROM users WHERE workspace = 'main' ORDER BY id LIMIT 1", schema="shared")
+    async with parts.database.transaction() as db:
+        lunch = await published(db, title="Lunch")
+    for (user,), hours in zip([*users, *staff], (2, 2, 0, 2), strict=True):
+        here.run(SHOWN, lunch.id, user, timedelta(hours=hours), schema="main")
+    await record(parts.database, parts.keys, lunch, users[0][0])
+    async with parts.database.transaction() as db:
+        await tally_marks.count_up(db)
+    whole = TallyScope(lunch.id, 1)
+
+    async def counted() -> tuple[int, int]:
+        async with parts.database.transaction() as db:
+            found = await of_version.read(db, scope=whole, questions=())
+        return found.counters.asked, found.counters.responded
+
+    ledger = here.rows("SELECT t::text FROM survey_responses t ORDER BY number", schema="main")
+    assert await counted() == (4, 1)
+    assert (await remove(here, "--yes", TENANT)).code == 0
+    assert await counted() == (2, 1)
+    assert here.rows("SELECT t::text FROM survey_responses t ORDER BY number", schema="main") == ledger
+    async with parts.database.transaction() as db:
+        await tally_marks.recount(db, [lunch.id])
+    assert await counted() == (2, 1), "counted again it is the same"
+    await parts.close()
 
 
 async def test_a_table_that_another_process_holds_is_told(here: Installation) -> None:
