@@ -72,11 +72,11 @@ def _number_key(number: ColumnElement[str]) -> ColumnElement[str]:
     return case((_IGNORES_ZEROS, bare), else_=number)
 
 
+CODE_KEY = _number_key(func.lower(func.btrim(ClockEmployee.emp_code)))
 _HOLDERS = Employee.__table__.alias()
+HOLDER_KEY = _number_key(_HOLDERS.c.id_number_key)
 # An employee has the code as ID number, perhaps one who is inactive or deleted. One read of all ID numbers.
-NUMBER_IS_TAKEN: ColumnElement[bool] = _number_key(func.lower(func.btrim(ClockEmployee.emp_code))).in_(
-    select(_number_key(_HOLDERS.c.id_number_key))
-)
+NUMBER_IS_TAKEN: ColumnElement[bool] = CODE_KEY.in_(select(HOLDER_KEY))
 
 
 async def with_number(db: AsyncSession, emp_code: str) -> list[int]:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings import adding
-from app.clock.bindings.queries import NUMBER_IS_TAKEN
+from app.clock.bindings.queries import CODE_KEY, HOLDER_KEY, NUMBER_IS_TAKEN
 from app.clock.codes import BindingState
 from app.clock.models import Binding, ClockEmployee
 from app.counting import count
@@ -33,6 +33,17 @@ _COUNTS = select(
 ).select_from(Binding)
 _ALL_NOT_FOUND = select(Binding.clock_employee_id).where(_NOT_FOUND)
 _TAKEN = select(func.count()).select_from(Binding).join(ClockEmployee).where(_NOT_FOUND, NUMBER_IS_TAKEN)
+# A code with a suggestion can be the twin of one that was not found. Numbers that are taken are counted above.
+_SAME = (
+    select(CODE_KEY.label("key"), func.count().filter(_NOT_FOUND).label("number"))
+    .select_from(Binding)
+    .join(ClockEmployee)
+    .where(or_(_NOT_FOUND, _NEEDS["suggested"]))
+    .group_by(CODE_KEY)
+    .having(func.count() > 1)
+    .subquery()
+)
+_TWINS = select(func.coalesce(func.sum(_SAME.c.number), 0)).where(~exists().where(_SAME.c.key == HOLDER_KEY))
 LIST = "/clock_employees?state="
 
 
@@ -88,11 +99,11 @@ async def read(db: AsyncSession) -> PeopleStep:
 
 async def _not_addable(db: AsyncSession, not_found: int) -> tuple[int, int, int]:
     """How many codes that were not found stay: their ID number is known, they are twins, they are unfit. Of very many,
-    which a job adds, only the first number is looked at."""
+    which a job adds, the database counts the first two, and the last is not looked at."""
     if not not_found:
         return 0, 0, 0
     if not_found > INLINE_LIMIT:
-        return await db.scalar(_TAKEN) or 0, 0, 0
+        return await db.scalar(_TAKEN) or 0, int(await db.scalar(_TWINS) or 0), 0
     found = await adding.foretell(db, await db.scalars(_ALL_NOT_FOUND))
     return len(found.known), len(found.twins), len(found.unfit)
 

@@ -303,6 +303,28 @@ async def test_the_last_step_offers_to_add_only_who_can_be_added(
     assert ">Later</a>" in page
 
 
+@pytest.mark.usefixtures("counting")
+@pytest.mark.parametrize("zeros", [False, True])
+async def test_codes_that_are_the_same_id_number_are_not_offered(
+    parts: Parts, database: Database, alice: Browser, zeros: bool
+) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await run(db, "succeeded")
+        db.add(Setting(name="ignore_leading_zeros", value=zeros))
+        await employ(db, "Ben Okri", "45")
+        for code in ("x7", "X7", "007", "7", "70", "45", " 45"):
+            await mirror_person(db, code, state="not_found")
+        await mirror_person(db, "070", state="suggested")
+    page = (await alice.get(URL)).text
+    twins = 5 if zeros else 2
+    assert left_in(page) == {
+        "2 codes have an ID number that an employee has already": "/clock_employees?state=not_found&number_taken=1",
+        f"{twins} codes are the same ID number as another code": "/clock_employees?state=not_found",
+    }
+    assert ("no employee here yet" in page) is not zeros
+
+
 async def test_the_set_up_is_done_when_no_code_needs_a_person(parts: Parts, database: Database, alice: Browser) -> None:
     await connected(parts, tested_at=datetime.now(UTC))
     async with database.transaction() as db:
