@@ -166,7 +166,6 @@ async def ask_to_bind(
         question=f"Bind {row.emp_code} to {host.name}{instead}?",
         consequence=" ".join(said),
         url=f"/clock_employees/{row.id}/bind",
-        danger=overtaken or foretold.needs_a_yes,
         fields=[*fields, *([("inactive", "1")] if inactive else [])],
         activates=host.name if inactive and ctx.may("host.people") else "",
         **offer(undoable, host.name),

@@ -93,6 +93,11 @@ async def approve_one(database):
         await attendance.decide(db, COMMAND_LINE, [first], "approved")
 
 
+def is_plain(html):
+    """True of a question whose answer destroys nothing."""
+    return "confirm-plain" in html and "confirm-danger" not in html and "btn-danger" not in html
+
+
 def codes(html):
     return re.findall(r'<a class="mono text-break"[^>]*>([^<]+)</a>', html)
 
@@ -344,6 +349,7 @@ class TestBind:
         url, host = f"/clock_employees/{who}/bind", {"host": f"#{ben}"}
         asked = (await bob.submit(url, host)).text
         assert "2 punches are part of 1 record of Ada." in asked
+        assert is_plain(asked)
         assert "Their punches show “Arrived after import” until someone decides." in asked
         assert "1 other punch is judged as Ben&#39;s" in asked
         assert await state(database, "100") == ("bound", ada)
@@ -686,6 +692,7 @@ class TestMeanwhile:
         asked = await bob.submit(f"{url}/bind", {"host": f"#{yuri}", "shown": shown}, headers=HTMX)
         assert await state(database, "7") == ("bound", xenia)
         assert "Bind 7 to Yuri instead of Xenia?" in asked.text
+        assert is_plain(asked.text)
         assert re.search(r"Alice Ahn bound it to Xenia on \w+ \d+ \w+, \d\d:\d\d\.", asked.text)
         now = re.search(r'name="shown" value="([^"]*)"', asked.text)[1]
         # Even agreed, as long as the answer does not come from this question.
