@@ -139,6 +139,12 @@ async def _ask(db: AsyncSession, workspace: str, name: str, key: str, values: Ma
     return job_id
 
 
+async def awaits_next_attempt(db: AsyncSession, name: str) -> bool:
+    """True when a job of this kind, which a worker has begun, waits in this workspace for its next attempt."""
+    begun = and_(Job.workspace == workspace_of(db), Job.name == name, _IS_QUEUED, Job.attempt > 0)
+    return bool(await db.scalar(select(exists().where(begun))))
+
+
 async def request_after(db: AsyncSession, name: str) -> None:
     """Asks for a job that begins after this transaction. One that is due and waits is enough, because no worker takes
     it before this transaction ends. A running one may have read its data already, so another waits behind it."""

@@ -25,6 +25,7 @@ from app.problems import looking
 from app.webhooks import noting
 from app.webhooks.kinds import SYNC_FINISHED
 
+JOB = "clock_sync"
 OPEN = ("queued", "running")
 DIED = "Its worker died. Rows that it had read are kept, and the next run continues from there."
 LOST = "The connection was changed, or another worker took over. Rows that were read are kept."
@@ -78,7 +79,7 @@ async def queue_run(
     """The same, and a worker is asked to run it, at `due_at` if given."""
     run_id, joined = await start_run(db, trigger, request, actor)
     # A key of its own for every run: a run that asks for the next one is still running itself.
-    await jobs.request(db, "clock_sync", key=f"clock_sync:{run_id}", arguments={"run_id": run_id}, due_at=due_at)
+    await jobs.request(db, JOB, key=f"clock_sync:{run_id}", arguments={"run_id": run_id}, due_at=due_at)
     return run_id, joined
 
 
@@ -160,10 +161,13 @@ async def set_aside_of(db: AsyncSession, run_id: int, limit: int) -> Sequence[Se
 
 
 async def close_dead(db: AsyncSession) -> bool:
-    """Closes a run whose worker died, or whose lease was broken off. Returns True when there was one."""
+    """Closes a run whose worker died, or whose lease was broken off. Returns True when there was one. A run whose job
+    waits for its next attempt stays open: the job resumes it, and `begin` does so for a caller who joins it."""
     holder, alive = await lease.holder(db)
     dead = await db.scalars(select(SyncRun.id).where(SyncRun.status == "running"))
     found = [run_id for run_id in dead if not (alive and run_id == holder)]
+    if found and not alive and await jobs.awaits_next_attempt(db, JOB):
+        return False
     if found and not alive:
         # The worker may only have slept: all that it still writes is refused from now on.
         await lease.break_off(db)

@@ -7,9 +7,11 @@ from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
+from sqlalchemy import func, update
 from sqlalchemy.exc import ProgrammingError
 
 from app.accounts.audit import COMMAND_LINE, Actor
+from app.accounts.models import Job
 from app.clock.connection import lease
 from app.clock.mirror import missing_rows
 from app.clock.sync import backfill, run_rows, when_due
@@ -462,6 +464,26 @@ async def test_a_run_whose_database_left_stays_open_and_is_resumed_by_its_own_jo
         found = await here.rows('SELECT status, "trigger" FROM clock_sync_runs ORDER BY id')
         assert found == [("truncated", "manual"), ("succeeded", "resume")]
         await here.holds_everything()
+
+
+async def test_a_run_that_a_person_starts_joins_the_one_whose_job_waits_after_a_lost_database(parts):
+    """Only while the job waits: without it no worker would resume the run."""
+    async with site(parts) as here:
+        async with parts.database.transaction() as db:
+            run_id, _ = await run_rows.queue_run(db, "manual", {"resources": ["areas"]}, COMMAND_LINE)
+            _, fence = await run_rows.begin(db, run_id, timedelta(minutes=1), here.now)
+            await lease.give_back(db, fence)
+            await db.execute(update(Job).values(attempt=1, due_at=func.now() + timedelta(minutes=1)))
+        async with parts.database.transaction() as db:
+            assert await run_rows.queue_run(db, "manual", {}, COMMAND_LINE) == (run_id, True)
+            assert not (await when_due.turn(db, here.now)).is_due
+        assert (await here.row(run_id)).status == "running"
+        async with parts.database.transaction() as db:
+            await db.execute(update(Job).values(status="failed", finished_at=func.now()))
+        async with parts.database.transaction() as db:
+            other, joined = await run_rows.start_run(db, "manual", {}, COMMAND_LINE)
+        assert (other == run_id, joined) == (False, False)
+        assert (await here.row(run_id)).status == "truncated"
 
 
 async def test_the_first_check_counts_each_day_once_though_more_of_them_are_read_from_run_to_run(parts):
