@@ -6,7 +6,8 @@ from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
-from sqlalchemy import exists, select
+from litestar.response import Redirect
+from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.bindings import setup_people
@@ -16,6 +17,7 @@ from app.clock.pages import connecting, health
 from app.clock.pages.binding_acts import ADDS
 from app.clock.pages.sync.run_words import described
 from app.clock.settings import read_settings
+from app.clock.sync import when_due
 from app.web.context import Context
 from app.web.forms import Bound
 from app.web.guards import Requires
@@ -25,6 +27,7 @@ from app.wording import zone_names
 MAY = Requires("clock.settings", module="clock")
 URL = "/clock_settings/setup"
 STEPS = ("Connect", "Test", "First sync", "People")
+FIRST_SYNC = 3
 PEOPLE = 4
 
 # A run that was stopped while it waited is truncated too.
@@ -54,6 +57,18 @@ async def index(ctx: NamedDependency[Context]) -> Response[Any]:
     return await _show(ctx)
 
 
+@get(f"{URL}/first_run", guards=[MAY])
+async def first_run(ctx: NamedDependency[Context]) -> Response[Any]:
+    """What the step First sync asks every two seconds while no run is open there. `after`: the last run that it knows.
+    While there is no newer one, 204, by which htmx leaves the page and its focus alone."""
+    if not ctx.wants_fragment:
+        return Redirect(URL, status_code=303)
+    latest = await ctx.db.scalar(select(func.max(SyncRun.id)))
+    if str(latest or 0) == ctx.request.query_params.get("after"):
+        return Response(None, status_code=204)
+    return await _show(ctx)
+
+
 @post(f"{URL}/connect", guards=[MAY], status_code=200)
 async def connect(ctx: NamedDependency[Context]) -> Response[Any]:
     form = await connecting.sent(ctx)
@@ -76,7 +91,8 @@ async def _show(
     now = datetime.now(UTC)
     found = await connection.load(ctx.db)
     latest = await ctx.db.scalar(select(SyncRun).order_by(SyncRun.id.desc()).limit(1))
-    reached = _reached(found, has_read=await has_read(ctx.db))
+    is_read = await has_read(ctx.db)
+    reached = _reached(found, has_read=is_read)
     step = _step(ctx, reached, wrong=form is not None, tested=test is not None)
     settings = await read_settings(ctx.db, now)
     people = await setup_people.read(ctx.db) if step == PEOPLE else None
@@ -96,6 +112,8 @@ async def _show(
         then="setup",
         now=now,
         run=described(latest, settings, now) if latest else None,
+        is_read=is_read,
+        starts_itself=step == FIRST_SYNC and await when_due.next_due(ctx.db) is not None,
         people=people,
         may_bind=ctx.may("clock.employees.edit"),
         may_add=ctx.may(ADDS) and ctx.may("clock.employees.edit"),
@@ -109,7 +127,7 @@ def _reached(found: Connection | None, *, has_read: bool) -> int:
         return 1
     if has_read:
         return PEOPLE
-    return 2 if found.tested_at is None else 3
+    return 2 if found.tested_at is None else FIRST_SYNC
 
 
 def _step(ctx: Context, reached: int, *, wrong: bool, tested: bool) -> int:
@@ -137,4 +155,4 @@ def _steps(step: int) -> list[dict[str, str]]:
     ]
 
 
-ROUTES = [index, connect, test_connection]
+ROUTES = [index, first_run, connect, test_connection]

@@ -7,12 +7,13 @@ from html import unescape
 import pytest
 from sqlalchemy import select, update
 
+from app.accounts.audit import SYSTEM
 from app.accounts.models import Role
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import setup_people
 from app.clock.models import Binding, Connection, Setting, SyncRun, ZoneChange
 from app.clock.sync import run as sync
-from app.clock.sync import when_due
+from app.clock.sync import run_rows, when_due
 from app.db.session import Database
 from app.host.models import Employee
 from app.parts import Parts
@@ -195,6 +196,58 @@ async def test_a_run_that_was_stopped_before_it_began_has_read_nothing(
         await run(db, "truncated", started_at=None)
     assert "Continue the set-up" in (await alice.get("/clock")).text
     assert heading((await alice.get(URL)).text) == "First sync"
+
+
+def asks_for_the_run(text: str) -> str:
+    [url] = re.findall(rf'hx-get="({URL}/first_run[^"]*)" hx-trigger="every 2s"', text)
+    return unescape(url)
+
+
+async def test_the_first_sync_that_starts_by_itself_is_noticed_and_shown(
+    parts: Parts, database: Database, alice: Browser, bob: Browser
+) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    page = (await alice.get(URL)).text
+    assert "The first run starts by itself within a minute." in page
+    url = asks_for_the_run(page)
+    assert (await alice.fragment(url)).status_code == 204
+    assert (await alice.get(url)).headers["location"] == URL
+    assert (await bob.get(url)).status_code == 403
+    async with database.transaction() as db:
+        await run_rows.queue_run(db, "schedule", {}, SYSTEM)
+    shown = (await alice.fragment(url)).text.split('id="sync-page"')[1]
+    assert "Waiting for a worker" in shown
+    assert "sse-connect" in shown
+    assert "Start the first sync" not in shown
+    assert "first_run" not in shown
+
+
+async def test_after_a_failed_first_run_the_next_one_is_noticed(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await run(db, "failed")
+    url = asks_for_the_run((await alice.get(URL)).text)
+    assert (await alice.fragment(url)).status_code == 204
+    async with database.transaction() as db:
+        await run(db, "running")
+    assert "Start the first sync" not in (await alice.fragment(url)).text
+
+
+async def test_pressing_start_after_the_first_sync_has_ended_starts_no_second_one(
+    parts: Parts, database: Database, alice: Browser
+) -> None:
+    await connected(parts, tested_at=datetime.now(UTC))
+    async with database.transaction() as db:
+        await run(db, "succeeded")
+    await alice.submit("/clock_sync/start", {"back": URL, "first": "1"})
+    async with database.transaction() as db:
+        assert len((await db.scalars(select(SyncRun))).all()) == 1
+    step_3 = (await alice.get(f"{URL}?step=3")).text
+    assert heading(step_3) == "First sync"
+    assert "Start the first sync" not in step_3
+    assert ">Continue to people</a>" in step_3
 
 
 async def test_strangers_sign_in_and_operators_are_refused(visitor: Browser, sign_in: SignIn) -> None:

@@ -13,6 +13,7 @@ from app.clock import zones
 from app.clock.connection import saved as connection
 from app.clock.mirror import missing_rows, shortfalls
 from app.clock.models import Area, ClockEmployee, Connection, Cursor, Department, Device, Location, Position
+from app.clock.pages import setup
 from app.clock.pages.sync import center
 from app.clock.pages.sync.run_words import RESOURCE_LABELS
 from app.clock.punches.day_counts import count_by_day
@@ -43,9 +44,13 @@ LISTED: dict[str, tuple[Any, Any, Any]] = {
 
 @post(f"{URL}/start", guards=[ACTS], status_code=200)
 async def start(ctx: NamedDependency[Context]) -> Response[Any]:
-    form = center.START.read(await ctx.form())
+    """`first`: the set-up asks for its first run. Its page may not show yet that one has come by itself and ended."""
+    posted = await ctx.form()
+    form = center.START.read(posted)
     if not form.ok:
         return await center.show(ctx, start=form, status=422)
+    if posted.get("first") and await setup.has_read(ctx.db):
+        return await done(ctx, URL, "The first sync has run already.")
     _refuse_start(await connection.required(ctx.db))
     request = {"resources": form["resources"]} if form["resources"] else {}
     _, joined = await run_rows.queue_run(ctx.db, "manual", request, ctx.actor)
