@@ -58,6 +58,8 @@ async def one_of(db: AsyncSession, key: str, user_id: int) -> administrators.Adm
 async def refuse_deactivated(db: AsyncSession, key: str) -> None:
     """Raises NotFound, and Conflict for a tenant whose people can't sign in."""
     tenant = await tenants.find(db, key)
+    if tenant.is_half_removed:
+        raise Conflict(tenants.removal_begun(key))
     if not tenant.active:
         raise Conflict(f"{tenant.name} is deactivated, so its people can't sign in. Activate it first.")
 

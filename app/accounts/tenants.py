@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import case, delete, false, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from app.accounts import audit, schedule_looks
 from app.accounts.audit import COMMAND_LINE
-from app.accounts.models import Job, Role, Session, Tenant, User, UserType
+from app.accounts.models import AuditEntry, Job, Role, Session, Tenant, User, UserType
 from app.accounts.roles import BUILT_IN, PERMISSIONS
 from app.accounts.user_types import FROM_THE_START
 from app.db.direct import Direct, driver
@@ -23,6 +23,15 @@ Listener = Callable[[AsyncSession, str], Awaitable[None]]
 # Told of each tenant that is active again, in the same transaction. Rooms above this one register theirs.
 _on_activate: list[Listener] = []
 LONGEST_NAME = 200
+
+
+def _last(acts: tuple[str, ...]) -> Any:
+    """The last entry of the platform's audit about the tenant, of these acts."""
+    about = (AuditEntry.workspace == PLATFORM, AuditEntry.subject_type == "tenant", AuditEntry.subject_id == Tenant.key)
+    last = select(func.max(AuditEntry.id)).where(*about, AuditEntry.act.in_(acts))
+    return last.correlate(Tenant).scalar_subquery()
+
+
 # What the tenant held when its removal began, if that has not ended.
 REMOVAL = Direct("""
 SELECT before::text AS held FROM shared.audit_entries
@@ -39,6 +48,13 @@ UPDATE shared.audit_entries SET workspace = workspace || (
     SELECT ' (until entry ' || max(id) || ')' FROM shared.audit_entries WHERE workspace = CAST(:key AS text))
 WHERE workspace = CAST(:key AS text)
 """)
+_REMOVAL_BEGINS = ("tenant.remove_begin",)
+_REMOVAL_ENDS = ("tenant.remove", "tenant.create", "tenant.import")
+# The same as a column of lists. The audit is read for deactivated tenants alone.
+IS_HALF_REMOVED = case(
+    (Tenant.active, false()),
+    else_=func.coalesce(_last(_REMOVAL_BEGINS), 0) > func.coalesce(_last(_REMOVAL_ENDS), 0),
+)
 # Their keys.
 DEACTIVATED = select(Tenant.key).where(~Tenant.active)
 # How many workspaces get their roles in one transaction.
@@ -142,8 +158,9 @@ async def prepare(db: AsyncSession, *workspaces: str) -> None:
 
 
 async def find(db: AsyncSession, key: str) -> Any:
-    """Key, name, ceiling, active and created_at. Raises NotFound."""
-    statement = select(Tenant.key, Tenant.name, Tenant.ceiling, Tenant.active, Tenant.created_at)
+    """Key, name, ceiling, active, is_half_removed and created_at. Raises NotFound."""
+    half = IS_HALF_REMOVED.label("is_half_removed")
+    statement = select(Tenant.key, Tenant.name, Tenant.ceiling, Tenant.active, half, Tenant.created_at)
     row = (await db.execute(statement.where(Tenant.key == key))).one_or_none()
     if row is None:
         raise NotFound(f"There is no workspace {key}.")
@@ -161,6 +178,17 @@ async def edit(db: AsyncSession, actor: audit.Actor, key: str, name: str, ceilin
     await db.execute(update(Tenant).where(Tenant.key == key).values(is_now))
     await audit.record(db, actor, "tenant.edit", "tenant", key, before=before, after=after)
     return True
+
+
+def removal_begun(key: str) -> str:
+    """What a page or a refusal says of a tenant whose removal was cut off."""
+    return f"The removal of the tenant {key} has begun. Run `muster tenant:remove {key}` again."
+
+
+async def refuse_half_removed(db: AsyncSession, key: str) -> None:
+    """Raises NotFound, and Conflict for a tenant whose removal was cut off: some of its accounts are gone."""
+    if (await find(db, key)).is_half_removed:
+        raise Conflict(removal_begun(key))
 
 
 async def deactivate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
@@ -187,7 +215,7 @@ async def activate(db: AsyncSession, actor: audit.Actor, key: str) -> bool:
     if await db.scalar(statement.returning(Tenant.key)) is None:
         return False
     if await REMOVAL.row(driver(db), {"key": key}, ""):
-        raise Conflict(f"The removal of the tenant {key} has begun. Run `muster tenant:remove {key}` again.")
+        raise Conflict(removal_begun(key))
     waited = (Job.workspace == key, Job.status == "queued", Job.due_at < func.now())
     # They are not late: until now they were not to run.
     await db.execute(update(Job).where(*waited).values(due_at=func.now()))

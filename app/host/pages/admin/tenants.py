@@ -30,9 +30,19 @@ from app.web.long_acts.bulk import BulkRows, LongBulk, at_length
 from app.web.pages import done, page, saved
 
 MAY = Requires("admin.tenants", platform_only=True)
-STATES = {"active": "Active", "no_administrator": "No administrator", "deactivated": "Deactivated"}
+STATES = {
+    "active": "Active",
+    "no_administrator": "No administrator",
+    "deactivated": "Deactivated",
+    "half_removed": "Removal begun",
+}
 HAS_ADMINISTRATOR = exists(administrators.holders(Tenant.key).correlate(Tenant))
-STATE: Any = case((~Tenant.active, "deactivated"), (~HAS_ADMINISTRATOR, "no_administrator"), else_="active")
+STATE: Any = case(
+    (tenants.IS_HALF_REMOVED, "half_removed"),
+    (~Tenant.active, "deactivated"),
+    (~HAS_ADMINISTRATOR, "no_administrator"),
+    else_="active",
+)
 USERS = select(func.count()).where(User.workspace == Tenant.key).correlate(Tenant).scalar_subquery()
 BASE: Select[Any] = select(
     Tenant.key, Tenant.name, Tenant.ceiling, Tenant.created_at, USERS.label("users"), STATE.label("state")
@@ -43,7 +53,14 @@ KEYS: Select[Any] = select(Tenant.key)
 IN_STATE: dict[str, ColumnElement[bool]] = {
     "active": and_(Tenant.active, HAS_ADMINISTRATOR),
     "no_administrator": and_(Tenant.active, ~HAS_ADMINISTRATOR),
-    "deactivated": ~Tenant.active,
+    "deactivated": and_(~Tenant.active, ~tenants.IS_HALF_REMOVED),
+    "half_removed": tenants.IS_HALF_REMOVED,
+}
+# Which tenants each act is for, and what is said where no selected one is.
+ACTS_ON = {"deactivate": Tenant.active, "activate": IN_STATE["deactivated"]}
+WHY_NONE = {
+    "deactivate": "all of them were deactivated before",
+    "activate": "all of them are active, or their removal has begun",
 }
 SPEC = ListSpec(
     name="tenants",
@@ -75,7 +92,7 @@ SPEC = ListSpec(
     bulk_url="/admin/tenants",
     bulk=(
         BulkAction(
-            "deactivate", "Deactivate", "ban", danger=True, fits=where_any_of("state", STATES.keys() - {"deactivated"})
+            "deactivate", "Deactivate", "ban", danger=True, fits=where_any_of("state", ("active", "no_administrator"))
         ),
         BulkAction("activate", "Activate", "circle-check", fits=where_any_of("state", ("deactivated",))),
     ),
@@ -105,7 +122,7 @@ WHAT_DEACTIVATING_DOES = (
 
 def _long(action: str, doing: str) -> LongBulk:
     async def rows(_: Context, __: Query, ___: str) -> BulkRows:
-        return BulkRows(SPEC, BASE.where(Tenant.active == (action == "deactivate")))
+        return BulkRows(SPEC, BASE.where(ACTS_ON[action]))
 
     async def changes(ctx: Context, keys: Sequence[str], _: Mapping[str, Any]) -> SliceOutcome:
         return SliceOutcome(sum([await VERBS[action](ctx.db, ctx.actor, key) for key in keys]))
@@ -150,7 +167,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
     if answer := await at_length(ctx, LONG[action], "/admin/tenants", ask_of_many):
         return answer
-    keys = await chosen_ids(ctx, SPEC, BASE.where(Tenant.active == (action == "deactivate")))
+    keys = await chosen_ids(ctx, SPEC, BASE.where(ACTS_ON[action]))
 
     async def ask() -> dict[str, Any]:
         does = await _what_deactivating_does(ctx, keys) if action == "deactivate" else WHAT_ACTIVATING_DOES
@@ -160,7 +177,7 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         changed = [key for key in keys if await VERBS[action](ctx.db, ctx.actor, key)]
         return f"{count(len(changed), 'tenant was', 'tenants were')} {action}d."
 
-    none = Conflict(f"The selected tenants can't be {action}d: all of them were {action}d before.")
+    none = Conflict(f"The selected tenants can't be {action}d: {WHY_NONE[action]}.")
     return await act_on_many(ctx, len(keys), url="/admin/tenants", none=none, ask=ask, do=act_on_them)
 
 
@@ -198,6 +215,7 @@ async def save(ctx: NamedDependency[Context], key: FromPath[str]) -> Response[An
 async def ask(ctx: NamedDependency[Context], key: FromPath[str], action: FromPath[str]) -> Response[Any]:
     tenant = await tenants.find(ctx.db, key)
     if action == "activate":
+        await tenants.refuse_half_removed(ctx.db, key)
         return await ask_first(
             ctx,
             question=f"Activate {tenant.name}?",

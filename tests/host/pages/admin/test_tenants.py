@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text, update
 
-from app.accounts import tenants
+from app.accounts import audit, tenants
+from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import Role, Tenant, User, UserType
 from app.accounts.roles import BUILT_IN
 from app.db.session import Database
@@ -115,6 +116,49 @@ async def test_many_tenants_are_acted_on_by_who_may_with_a_selection_and_an_act(
     assert (await alice.submit("/admin/tenants", {"action": "deactivate"})).status_code == 422
     assert (await alice.submit("/admin/tenants", {"action": "deactivate", "id": "a\x00b"})).status_code == 422
     assert (await alice.submit("/admin/tenants", {"action": "drop", "all": "1"})).status_code == 404
+
+
+@pytest.fixture
+async def half_removed(database: Database) -> str:
+    """`tenant:remove globex` was cut off; an earlier tenant of this key was removed whole."""
+    async with database.transaction() as db:
+        for act in ("tenant.remove_begin", "tenant.remove", "tenant.create", "tenant.remove_begin"):
+            await audit.record(db, COMMAND_LINE, act, "tenant", "globex", before={"users": 1})
+        await db.execute(update(Tenant).where(Tenant.key == "globex").values(active=False))
+    return "globex"
+
+
+async def test_a_tenant_whose_removal_was_cut_off_says_what_to_do_and_offers_nothing_else(
+    alice: Browser, database: Database, half_removed: str
+) -> None:
+    page = (await alice.get(f"/admin/tenants/{half_removed}")).text
+    assert "Removal begun" in page
+    assert "muster tenant:remove globex" in page
+    assert "Activate…" not in page
+    assert ">Deactivated<" not in page
+    for url in (f"/admin/tenants/{half_removed}/activate", f"/admin/tenants/{half_removed}/administrator"):
+        refused = await alice.get(url)
+        assert refused.status_code == 409
+        assert "Run `muster tenant:remove globex` again." in refused.text
+    listed = (await alice.fragment("/admin/tenants?state=half_removed")).text
+    assert ">Globex<" in listed
+    assert "Removal begun" in listed
+    assert ">Make one<" not in listed
+    assert ">Globex<" not in (await alice.fragment("/admin/tenants?state=deactivated")).text
+    many = await alice.submit("/admin/tenants", {"action": "activate", "id": "globex", "confirmed": "1"})
+    assert "their removal has begun" in many.text
+    assert not (await tenant_of(database, half_removed)).active
+
+
+async def test_a_tenant_that_came_back_after_its_removal_is_merely_deactivated(
+    alice: Browser, database: Database, half_removed: str
+) -> None:
+    async with database.transaction() as db:
+        await audit.record(db, COMMAND_LINE, "tenant.remove", "tenant", half_removed)
+        await audit.record(db, COMMAND_LINE, "tenant.import", "tenant", half_removed)
+    page = (await alice.get(f"/admin/tenants/{half_removed}")).text
+    assert "Removal begun" not in page
+    assert "Activate…" in page
 
 
 async def test_other_tenants_stay_signed_in(alice: Browser, sign_in: SignIn) -> None:
