@@ -27,7 +27,7 @@ from app.errors import Busy
 from app.host.pages import health
 from app.main import open_site
 from app.parts import PAGES_S, Parts, web_parts, worker_parts
-from app.web.errors.refusals import NOT_SAVED, PERHAPS_SAVED, as_refusal
+from app.web.errors.refusals import NOT_SAVED, PERHAPS_SAVED, as_refusal, told_what_became_of_it
 from tests.cluster import DatabaseUrls
 from tests.conftest import BASE_URL, Browser
 from tests.db.test_embedded import folder_for_clusters
@@ -165,6 +165,19 @@ async def test_a_statement_over_its_limit_is_a_busy_page_fragment_and_envelope(
     assert told.json()["error"]["code"] == "unavailable"
     assert NOT_SAVED in sent.text
     assert NOT_SAVED not in page.text
+
+
+@pytest.mark.parametrize("code", ["40P01", "40001"])
+async def test_a_change_that_the_database_took_back_for_another_one_may_be_sent_again(
+    database: Database, code: str
+) -> None:
+    with pytest.raises(DBAPIError) as crossed:
+        async with database.transaction() as db:
+            await db.execute(text(f"DO $$ BEGIN RAISE EXCEPTION 'crossed' USING ERRCODE = '{code}'; END $$"))
+    refusal = as_refusal(crossed.value)
+    assert isinstance(refusal, Busy)
+    assert refusal.retry_after_s
+    assert NOT_SAVED in told_what_became_of_it(refusal, "POST", kept=False).message
 
 
 async def test_the_limit_of_pages_holds_in_every_transaction_and_another_can_be_set(

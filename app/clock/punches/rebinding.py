@@ -17,6 +17,7 @@ from app.clock.pairing.inputs import FOLDS, UNPAIRED
 from app.clock.punches import changes, daily_totals, marks
 from app.clock.punches.settled import ended_where
 from app.db.among import among
+from app.host.attendance import records as attendance
 
 MOST_AT_ONCE = 1000
 SLICE = 20_000
@@ -104,16 +105,17 @@ async def mark_moved(db: AsyncSession, moves: Sequence[Move]) -> None:
     """Marks the punches of these codes, and the waiting punches of all other codes of their owners, to be judged again.
     Asks for an import."""
     moved = [ChangedCode(move.emp_code, move.now, moved=True) for move in moves]
-    others = await _codes_of(db, {one for move in moves for one in (move.was, move.now) if one})
+    owners = {one for move in moves for one in (move.was, move.now) if one}
     known = {one.emp_code for one in moved}
-    await _mark_or_note(db, [*moved, *(one for one in others if one.emp_code not in known)])
+    others = [one for one in await _codes_of(db, owners) if one.emp_code not in known]
+    await _mark_or_note(db, [*moved, *others], owners)
     await marks.ask_for_import(db)
 
 
 async def mark_people(db: AsyncSession, host_employee_ids: Collection[int]) -> None:
     """Marks the waiting punches of all codes of these people, to be judged again: the people may have become inactive,
     or active again."""
-    if await _mark_or_note(db, await _codes_of(db, host_employee_ids)):
+    if await _mark_or_note(db, await _codes_of(db, host_employee_ids), host_employee_ids):
         await marks.ask_for_import(db)
 
 
@@ -148,8 +150,9 @@ async def _codes_of(db: AsyncSession, owners: Collection[int]) -> list[ChangedCo
     return [ChangedCode(code, None, moved=False) for code in await db.scalars(codes)]
 
 
-async def _mark_or_note(db: AsyncSession, codes: Sequence[ChangedCode]) -> bool:
-    """True when there is anything to judge. What follows a change that waits for its turn waits behind it."""
+async def _mark_or_note(db: AsyncSession, codes: Sequence[ChangedCode], owners: Collection[int]) -> bool:
+    """True when there is anything to judge. What follows a change that waits for its turn waits behind it. The owners
+    are locked before their punches, as the import does. Otherwise the two could deadlock."""
     if not codes:
         return False
     names = [one.emp_code for one in codes]
@@ -157,6 +160,8 @@ async def _mark_or_note(db: AsyncSession, codes: Sequence[ChangedCode]) -> bool:
     if some > MOST_AT_ONCE or (some and await db.scalar(select(exists().where(changes.OWNERS_ARE_OPEN)))):
         await _note(db, codes)
         return True
+    if some:
+        await attendance.hold(db, owners)
     hosts, moved = [one.host for one in codes], [one.moved for one in codes]
     return await _carry_out(db, _MARK, {"codes": names, "hosts": hosts, "moved": moved})
 

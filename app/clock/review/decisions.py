@@ -89,7 +89,7 @@ async def retry(db: AsyncSession, actor: Actor, which: ColumnElement[bool]) -> R
     wanted = (which, RETRIABLE)
     codes = list(await db.scalars(select(Punch.emp_code).where(*wanted).distinct().limit(batch.MOST_CODES + 1)))
     owners = await batch.hold_owners(db, codes) if len(codes) <= batch.MOST_CODES else None
-    again = update(Punch).where(*wanted).values(retry=Punch.retry | _LIFTING, judge_at=marks.NOW)
+    again = update(Punch).where(marks.in_order(and_(*wanted))).values(retry=Punch.retry | _LIFTING, judge_at=marks.NOW)
     found = await change_punches(db, again)
     if not found.ids:
         return Resolved(0)

@@ -14,6 +14,7 @@ from app.clock.outcomes import SETTLEABLE as SETTLEABLE_OUTCOMES
 from app.clock.outcomes import Outcome
 from app.clock.punches import settled
 from app.clock.punches.daily_totals import mark_outcomes
+from app.clock.punches.marks import in_order
 from app.clock.review.decisions import Resolved, audit_marked, change_punches
 from app.errors import Invalid
 from app.problems import looking
@@ -75,7 +76,8 @@ def _mark_of(actor: Actor, note: str | None) -> dict[str, Any]:
 async def _mark(
     db: AsyncSession, actor: Actor, act: str, which: ColumnElement[bool], values: dict[str, Any]
 ) -> Resolved:
-    found = await change_punches(db, update(Punch).where(which).values(**values, updated_at=func.now()))
+    change = update(Punch).where(in_order(which)).values(**values, updated_at=func.now())
+    found = await change_punches(db, change)
     if found.ids:
         await mark_outcomes(db, found.days)
         await looking.look_soon(db)

@@ -45,9 +45,11 @@ async def lock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[
 async def unlock(db: AsyncSession, actor: Actor, first: date, last: date) -> list[date]:
     """Opens the days from `first` to `last`, both included; returns those that were locked. Raises Invalid.
 
-    Any year is allowed, because earlier versions locked days without checking the year.
+    Waits for edits and imports in progress, because punches of these days are then marked to be judged again. Any year
+    is allowed, because earlier versions locked days without checking the year.
     """
     check_unlock(first, last)
+    await db.execute(_LOCKING, {"key": _key(db)})
     statement = delete(DayLock).where(DayLock.day.between(first, last)).returning(DayLock.day)
     changed = sorted(await db.scalars(statement))
     await _tell(db, actor, changed, locked=False)
@@ -80,7 +82,7 @@ async def locked(db: AsyncSession, days: Iterable[date]) -> set[date]:
 
 
 async def begin_edit(db: AsyncSession) -> None:
-    """Holds off locking until this transaction ends. Call it before reading which days are locked."""
+    """Holds off locking and unlocking until this transaction ends. Call it before reading which days are locked."""
     await db.execute(_EDITING, {"key": _key(db)})
 
 

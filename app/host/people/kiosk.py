@@ -30,7 +30,7 @@ async def enrol(db: AsyncSession, actor: Actor, code: str, employee_id: int) -> 
     or the person deleted."""
     code = cleaned(code)
     person = (
-        await db.execute(select(Employee).where(Employee.id == employee_id).with_for_update())
+        await db.execute(select(Employee).where(Employee.id == employee_id).with_for_update(key_share=True))
     ).scalar_one_or_none()
     if person is None:
         raise NotFound("There is no such person.")

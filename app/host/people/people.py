@@ -72,7 +72,8 @@ def _problem(name: str, text: str | None) -> str | None:
 
 async def hold_numbers(db: AsyncSession) -> None:
     """Keeps other transactions of this workspace from giving ID numbers until this one ends. Read numbers, and lock
-    employees, only after it."""
+    employees, only after it. Lock them with `key_share`, because those who hold an employee's attendance write records,
+    and may be waited for."""
     await hold_name(db, "employees")
 
 
@@ -106,7 +107,9 @@ async def edit(db: AsyncSession, actor: Actor, employee_id: int, details: Employ
     """True when anything changed. Raises Invalid, NotFound, and Conflict for a deleted employee."""
     details = cleaned(details)
     await hold_numbers(db)
-    row = (await db.execute(select(Employee).where(Employee.id == employee_id).with_for_update())).scalar_one_or_none()
+    row = (
+        await db.execute(select(Employee).where(Employee.id == employee_id).with_for_update(key_share=True))
+    ).scalar_one_or_none()
     if row is None:
         raise NotFound
     if row.deleted_at is not None:
@@ -179,7 +182,7 @@ async def one_with_id_number(db: AsyncSession, id_number: str) -> int:
 
 async def _set(db: AsyncSession, which: ColumnElement[bool], **values: Any) -> list[int]:
     # Locked in one order, so that two bulk acts never wait for each other.
-    ids = select(Employee.id).where(which).order_by(Employee.id).with_for_update()
+    ids = select(Employee.id).where(which).order_by(Employee.id).with_for_update(key_share=True)
     locked = (await db.scalars(ids)).all()
     await db.execute(update(Employee).where(among(Employee.id, locked)).values(**values, updated_at=func.now()))
     return list(locked)

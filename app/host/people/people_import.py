@@ -158,7 +158,9 @@ async def _plan(db: AsyncSession, lines: Sequence[FileLine]) -> _Plan:
 
 async def _people(db: AsyncSession) -> dict[Key, list[Employee]]:
     people: dict[Key, list[Employee]] = defaultdict(list)
-    statement = select(Employee).where(Employee.deleted_at.is_(None)).order_by(Employee.id).with_for_update()
+    statement = (
+        select(Employee).where(Employee.deleted_at.is_(None)).order_by(Employee.id).with_for_update(key_share=True)
+    )
     for person in await db.scalars(statement):
         people[person_key(person.id_number, person.name)].append(person)
     return people

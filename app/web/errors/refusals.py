@@ -38,11 +38,14 @@ NO_CHANGES = marked("The database takes no changes right now. Try again in a mom
 CROWDED = marked("All connections to the database are in use right now. Try again in a moment.")
 SHARE_TAKEN = marked("Too many requests of your workspace wait for the database right now. Try again in a moment.")
 TOO_SLOW = marked("The database did not answer in time. Try again in a moment, or ask for less at once.")
+CROSSED = marked("Another change of the same rows came at the same time. Try again in a moment.")
 # Appended when something was sent that should have been saved.
 NOT_SAVED = marked("Nothing was saved. You can send it again.")
 PERHAPS_SAVED = marked("It may have been saved or not: look before you send it again.")
 # The statement was ended, by its limit or by the people who run the server.
 _ENDED = "57014"
+# Deadlock, or a transaction that can't be put in order with others. PostgreSQL has taken all of it back.
+_CROSSED = frozenset({"40P01", "40001"})
 # A table, column or schema does not exist, or a column was changed under a prepared statement.
 _OTHER_TABLES = frozenset({"42P01", "42703", "3F000", "0A000"})
 READING = ("GET", "HEAD", "OPTIONS")
@@ -117,6 +120,8 @@ def _passing(error: Exception) -> Busy | None:
         message = TOO_SLOW
     elif sqlstate == READ_ONLY:
         message = NO_CHANGES
+    elif sqlstate in _CROSSED:
+        message = CROSSED
     elif is_away(error):
         message = AWAY
     else:
