@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.clock.models import Binding
 from app.clock.pairing.inputs import PairingEmployee, Unbound, Who
 from app.db.among import among
+from app.errors import Conflict
 from app.host.attendance import records as attendance
 from app.host.models import Employee
 
@@ -22,8 +23,11 @@ class OwnedCodes(NamedTuple):
     codes: tuple[str, ...]
 
 
-class OwnersChangedError(Exception):
-    """A binding changed between reading who must be held and holding them; begin again."""
+class OwnersChangedError(Conflict):
+    """A binding changed while its owner was read or locked; begin again."""
+
+    def __init__(self) -> None:
+        super().__init__("A binding changed just now. Reload the page.")
 
 
 async def held_owners(db: AsyncSession, codes: Sequence[str]) -> Owners:
@@ -55,9 +59,12 @@ async def read_owners(db: AsyncSession, codes: Collection[str]) -> dict[str, Who
 
 
 async def owned_codes(db: AsyncSession, owners: Owners) -> dict[str, OwnedCodes]:
-    """For each of these codes, those that are judged together with it: others of the employee too."""
+    """For each of these codes, those that are judged together with it: others of the employee too.
+    Raises OwnersChangedError where a code has left its employee since `owners` was read."""
     employees = {who.id: who for who in owners.values() if isinstance(who, PairingEmployee)}
     siblings = await codes_of_people(db, employees)
+    if any(isinstance(who, PairingEmployee) and code not in siblings.get(who.id, ()) for code, who in owners.items()):
+        raise OwnersChangedError
     together = {number: OwnedCodes(who, tuple(siblings[number])) for number, who in employees.items()}
     return {
         code: together[who.id] if isinstance(who, PairingEmployee) else OwnedCodes(who, (code,))

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.accounts.audit import Actor
 from app.clock.importing import batch, facts
 from app.clock.importing import rows as import_rows
+from app.clock.importing.owners import OwnersChangedError
 from app.clock.models import Punch
 from app.clock.pairing.inputs import PairingPunch
 from app.clock.pairing.verdicts import Judgement
@@ -137,5 +138,7 @@ async def _decided(punch_id: int, decide: Decide) -> tuple[Collection[int], Item
         return await decide(punch_id)
     except Unusable as refused:
         return refused.taps, ItemOutcome(refused.word, refused.message)
+    except OwnersChangedError as changed:
+        return (), ItemOutcome("changed", changed.message)
     except NotFound as gone:
         return (), ItemOutcome("gone", gone.message)

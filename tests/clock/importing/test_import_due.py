@@ -12,7 +12,8 @@ from sqlalchemy import func, insert, select, text, update
 from structlog.testing import capture_logs
 
 from app.accounts.audit import SYSTEM
-from app.clock.importing import import_due
+from app.clock.importing import batch, import_due
+from app.clock.importing.owners import OwnersChangedError, owned_codes, read_owners
 from app.clock.mirror import devices
 from app.clock.models import Binding, Cursor, ImportedRecord, Punch, StaleDay
 from app.clock.punches import marks
@@ -22,6 +23,7 @@ from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
 from app.host.attendance.hours import Hours
 from app.host.models import AttendanceRecord
+from app.web.errors.refusals import as_refusal
 from tests.clock.mirror_store import FAR, when
 from tests.clock.mirrored import (
     connect,
@@ -44,6 +46,20 @@ async def ada(database: Database) -> int:
         employee_id = await employ(db, "Ada")
         await mirror_person(db, "100", employee_id)
     return employee_id
+
+
+async def test_a_binding_that_changes_while_owners_are_read_makes_the_judging_begin_again(
+    database: Database, ada: int
+) -> None:
+    async with database.transaction() as db:
+        await punch(db, "100", "I 08:00")
+        before = await read_owners(db, ["100"])
+        punches = list(await db.scalars(select(Punch.id)))
+        await db.execute(update(Binding).values(state="unbound", host_employee_id=None, method=None))
+        with pytest.raises(OwnersChangedError, match="Reload the page") as changed:
+            await owned_codes(db, before)
+        assert as_refusal(changed.value).status == 409, "for the page of a punch"
+        assert await batch.import_now(db, ["100"], punches, before) is None, "the queued import judges them"
 
 
 async def import_all(database: Database, now: Any = FAR) -> import_due.ImportCounts:

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, func, select, true
 
 from app.accounts.models import AuditEntry, Job
 from app.clock.bindings import actions as bindings
+from app.clock.importing.owners import OwnersChangedError
 from app.clock.models import Punch
 from app.clock.review import decisions, long_work, settling, using_many
 from app.db.session import Database
@@ -17,8 +18,9 @@ from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
 from app.long_acts import acts as long_acts
 from app.long_acts import progress as progress_of
+from app.long_acts.acts import ItemOutcome
 from app.long_acts.models import LongActItem
-from app.long_acts.progress import Progress
+from app.long_acts.progress import DONE, Progress
 from tests.clock.mirrored import employ, mirror_person, outcomes
 from tests.clock.resolved import ada_works, id_of, import_all, record_id, records_of, then
 from tests.host.staff import ALICE
@@ -62,6 +64,16 @@ async def test_every_shift_is_used(database: Database) -> None:
     assert (progress.total, progress.done, progress.left) == (3, 3, {})
     assert await records_of(database) == [(ada, f"{day} 10:00-17:00") for day in DAYS]
     assert await foretold(database) == {}
+
+
+async def test_a_punch_whose_binding_changes_at_the_same_moment_is_left_and_the_others_are_used() -> None:
+    async def decide(punch_id: int) -> tuple[list[int], ItemOutcome]:
+        if punch_id == 1:
+            raise OwnersChangedError
+        return [punch_id], ItemOutcome(DONE)
+
+    answers = await using_many._each([1, 2], decide)
+    assert {punch_id: answer.became for punch_id, answer in answers.items()} == {1: "changed", 2: DONE}
 
 
 async def test_it_does_what_using_each_does(database: Database) -> None:
