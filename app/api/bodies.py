@@ -28,6 +28,8 @@ async def document(request: Request[Any, Any, Any]) -> dict[str, Any]:
     """The body as one JSON object. Raises as `read`."""
     raw = await request.body()
     _check_media_type(request.headers.get("content-type", ""))
+    if request.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
+        raise UnsupportedMediaType("Send the body as it is, not compressed.")
     try:
         decoded = strict_json.decode(raw)
     except strict_json.JsonError as error:

@@ -22,7 +22,7 @@ REASONS = {
     408: "The request took too long to arrive.",
     409: "The action does not fit the current state.",
     413: f"The body is larger than {LARGEST_BODY // 1024} KiB.",
-    415: "The body is not application/json.",
+    415: "The body is not application/json, or is compressed.",
     422: "A parameter, or the body, is wrong; `details` names each field.",
     429: "Too many requests; see Retry-After.",
     500: "Server error; the message is the request id.",

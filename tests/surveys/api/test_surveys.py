@@ -1,5 +1,6 @@
 """The end-user API as a mobile app meets it: shapes, bodies, switches, and the document they all fit."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,14 @@ class TestBodies:
     )  # fmt: skip
     async def test_only_json_is_taken(self, nora: App, kind: str, status: int) -> None:
         answer = await self._send(nora, "{}", kind)
+        assert answer.status_code == status
+        fits(answer, "POST", RESPOND)
+
+    @pytest.mark.parametrize(("encoding", "status"), [("gzip", 415), ("br", 415), ("identity", 422)])
+    async def test_a_compressed_body_is_not_taken(self, nora: App, encoding: str, status: int) -> None:
+        body = gzip.compress(b"{}") if encoding == "gzip" else b"{}"
+        headers = {**nora.headers, "Content-Type": "application/json", "Content-Encoding": encoding}
+        answer = await nora.browser.post(RESPOND, content=body, headers=headers)
         assert answer.status_code == status
         fits(answer, "POST", RESPOND)
 
