@@ -14,7 +14,7 @@ from app.clock.mirror import gone
 from app.clock.models import Cursor, Punch
 from app.db.session import Database
 from app.host.backups.models import BackupWatch
-from app.host.models import AttendanceRecord, SavedView
+from app.host.models import AttendanceRecord, DayLock, SavedView
 from app.long_acts.models import LongAct, LongActItem
 from app.problems import looking
 from app.problems.models import Problem
@@ -46,7 +46,7 @@ def seldom(database_url: str) -> Iterator[list[str]]:
                     *await _surveys(db),
                     *theirs,
                     *await _problems(db),
-                    *await _terminals(db),
+                    *await _fixes(db),
                 ]
             )
             await fill_webhooks(db)
@@ -65,6 +65,7 @@ def seldom(database_url: str) -> Iterator[list[str]]:
             await db.execute(delete(Job).where(Job.error == LONG_WHY))
             await db.execute(delete(WebhookEndpoint).where(WebhookEndpoint.secret == "sealed"))
             await db.execute(delete(BackupWatch))
+            await db.execute(delete(DayLock).where(DayLock.locked_by == LONG_WHY))
             await db.execute(delete(SavedView).where(SavedView.name == VIEW))
             await looking.look(db)
             await db.execute(delete(Cursor).where(Cursor.kind == gone.KIND))
@@ -145,10 +146,17 @@ async def _surveys(db: AsyncSession) -> list[str]:
     ]
 
 
-async def _terminals(db: AsyncSession) -> list[str]:
-    """The question before a terminal is set. *Why?* leads to it where a terminal sends one key only."""
-    undirected = select(Punch.id).where(Punch.import_outcome == "no_direction").limit(1)
-    return [f"/clock_transactions/{await db.scalar(undirected)}/terminal"]
+async def _fixes(db: AsyncSession) -> list[str]:
+    """The questions to which *Why?* leads: before a terminal that sends one key only is set, before a record is set
+    back, and before a day is opened again."""
+    undirected = await db.scalar(select(Punch.id).where(Punch.import_outcome == "no_direction").limit(1))
+    record = await db.scalar(select(AttendanceRecord.id).limit(1))
+    await db.execute(insert(DayLock).values(day=date(2020, 1, 1), locked_by=LONG_WHY))
+    return [
+        f"/clock_transactions/{undirected}/terminal",
+        f"/attendance/{record}/set_back",
+        "/attendance/locks/unlock?from=2020-01-01&to=2020-01-01",
+    ]
 
 
 async def _questions(db: AsyncSession) -> list[str]:

@@ -1,5 +1,6 @@
 """`/clock_transactions`: the mirrored punches, why each shows what it shows, and what a person can do about it."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,8 +20,9 @@ from app.clock.pages.punch_acts import ACTS
 from app.clock.punches import rejudging
 from app.clock.review import decisions, fixes, settled_words, settling
 from app.clock.review.decisions import Resolved
+from app.clock.review.fixes import Fix
 from app.clock.review.judged_words import judged_again
-from app.clock.review.why import why
+from app.clock.review.why import Why, why
 from app.counting import count
 from app.dates import PageZone
 from app.errors import Conflict, Forbidden, Invalid, NotFound
@@ -212,12 +214,21 @@ async def _show(
             one for one in found.links if ctx.may(one.permission) and not any(fix.leads_to(one.url) for fix in offered)
         ],
         may_act=ctx.may("clock.transactions.edit"),
+        lacks=_lacks(ctx, found, offered),
         message=message,
         hover=hover,
         settled=settled_words.settled,
         longest_note=settling.LONGEST_NOTE,
         **WORDS,
     )
+
+
+def _lacks(ctx: Context, found: Why, offered: Sequence[Fix]) -> str:
+    """Which right the reader lacks where nothing can be pressed. Empty where nothing has to be done."""
+    if offered or found.is_passing:
+        return ""
+    wanted = [one.permission for one in found.fixes] or (["clock.transactions.edit"] if found.has_acts else [])
+    return next((needed(one) for one in wanted if not ctx.may(one)), "")
 
 
 async def _question(ctx: Context, action: str, number: int, which: ColumnElement[bool]) -> dict[str, Any]:

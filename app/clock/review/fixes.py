@@ -42,7 +42,7 @@ BINDS, SETS_TERMINALS = "clock.employees.edit", "clock.devices.edit"
 class Fix:
     """`permission` is what a person needs for it. `act` is "accept" or "terminal" for what changes something, empty for
     a fix that only leads to `url`. `punches`: how many are judged again. An act with a `url` asks there first.
-    `opens`: what the url is, a drawer, a dialog or a page. `host_employee_id` is the employee whom "accept" names.
+    `opens`: what the url is, a drawer or a dialog. `host_employee_id` is the employee whom "accept" names.
     `cause` says in a sentence what is wrong with more than this punch."""
 
     label: str
@@ -215,28 +215,24 @@ def _filled_in(seen: Surroundings, employee_id: int, shift: Shift) -> str:
 
 async def _of_lock(_: AsyncSession, seen: Surroundings, because: Reason) -> Fix | None:
     day = because.workday
-    return (
-        Fix(
-            f"Unlock {day_words(day, _today(seen))}",
-            "host.locks",
-            f"/attendance/locks?from={day}&to={day}",
-            opens="page",
-        )
-        if day
-        else None
-    )
+    if day is None:
+        return None
+    asks = f"/attendance/locks/unlock?from={day}&to={day}"
+    return Fix(f"Unlock {day_words(day, _today(seen))}", "host.locks", asks, opens="dialog")
 
 
 async def _of_record(_: AsyncSession, seen: Surroundings, because: Reason) -> Fix | None:
     standing = next((one for one in because.records if one.id > 0 and not one.deleted), None)
     if standing is None:
         return None
+    if because.rule is Rule.RECORD_DECIDED:
+        asks = f"/attendance/{standing.id}/set_back"
+        return Fix(f"Set record {standing.id} back to pending", "host.attendance.decide", asks, opens="dialog")
     to = _RECORD_CHANGES[because.rule]
     return Fix(f"Open record {standing.id}, to {to}", "host.attendance", f"/attendance/{standing.id}")
 
 
 _RECORD_CHANGES = {
-    Rule.RECORD_DECIDED: "set it back to pending",
     Rule.RECORD_EDITED: "set its times back",
     Rule.OVERLAPS: "change or delete it",
 }

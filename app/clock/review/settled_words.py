@@ -6,6 +6,7 @@ from app.clock.outcomes import SETTLEABLE, Outcome
 
 SETTLE = "Mark as settled: the outcome stays, and the punch no longer counts as one that needs a person."
 UNSETTLE = "Not settled: the punch needs a person again."
+NOTHING_TO_CHANGE = "Nothing has to change: a person settled this punch."
 
 
 def settled(row: Any) -> str:

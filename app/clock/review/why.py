@@ -81,6 +81,11 @@ class Why:
         return self.pending is not None and self.is_marked
 
     @property
+    def has_acts(self) -> bool:
+        """True when a person may do something here, apart from the fixes."""
+        return any((self.use, self.keep, self.settle, self.unsettle, self.retry))
+
+    @property
     def fix(self) -> Fix | None:
         return next(iter(self.fixes), None)
 
@@ -107,6 +112,8 @@ async def why(db: AsyncSession, punch_id: int, now: datetime) -> Why:
     verdict = facts.verdict_on(punch_id, judgement)
     because = verdict.because if verdict is not None else None
     sentence, change = _sentences(verdict, judgement, row.alias or "")
+    if row.settled_by is not None:
+        change = settled_words.NOTHING_TO_CHANGE
     waits = await changes.what_holds_back(db)
     behind = _behind(seen, judgement, because)
     outcome = Outcome(row.import_outcome) if row.import_outcome else None

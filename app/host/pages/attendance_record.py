@@ -20,7 +20,7 @@ from app.host.pages.attendance_views import ACTS
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
-from app.web.pages import done, page
+from app.web.pages import DIALOG, done, leaving_dialog, page
 
 
 @get("/attendance/{record_id:int}", guards=[Requires("host.attendance")])
@@ -34,10 +34,29 @@ async def decide(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
     if status not in STATUSES:
         raise NotFound
     changed = await attendance.decide(ctx.db, ctx.actor, [record_id], status)
-    if ctx.wants_fragment:
+    if ctx.wants_fragment and ctx.target != DIALOG:
         return await _show(ctx, record_id, headers={"HX-Trigger": "muster:changed"})
-    answer = f"Record {record_id} was {ACTS[status].past}{'' if changed else ' already'}."
-    return await done(ctx, f"/attendance/{record_id}", answer, level="success" if changed else "info")
+    said = f"Record {record_id} was {ACTS[status].past}{'' if changed else ' already'}."
+    answer = await done(ctx, f"/attendance/{record_id}", said, level="success" if changed else "info")
+    return leaving_dialog(ctx, answer)
+
+
+@get("/attendance/{record_id:int}/set_back", guards=[Requires("host.attendance.decide")])
+async def ask_set_back(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
+    """The question alone, for a link from another page."""
+    record = await record_of(ctx, record_id)
+    what = f"{record.name}, {(await ctx.zone()).span(record.clock_in, record.clock_out)}."
+    return await ask_first(
+        ctx,
+        question=f"Set record {record_id} back to pending?",
+        submit="Set back to pending",
+        consequence=f"{what} It waits for a decision again. Punches that say “Record already decided” are judged again.",
+        danger=False,
+        url=f"/attendance/{record_id}/decide",
+        fields=[("status", "pending")],
+        cancel_url=f"/attendance/{record_id}",
+        hx_target=f"#{DIALOG}" if ctx.target == DIALOG else None,
+    )
 
 
 @get("/attendance/{record_id:int}/delete", guards=[Requires("host.attendance.decide")])
@@ -100,4 +119,4 @@ async def record_of(ctx: Context, record_id: int) -> Row[Any]:
     return row
 
 
-ROUTES = [show, decide, ask_delete, delete]
+ROUTES = [show, decide, ask_set_back, ask_delete, delete]

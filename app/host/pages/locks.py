@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from litestar import Response, get, post
+from litestar.datastructures import FormMultiDict
 from litestar.di import NamedDependency
 from sqlalchemy import Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -25,7 +26,7 @@ from app.web.fields import DayField
 from app.web.forms import Bound, Form
 from app.web.guards import Requires
 from app.web.list_spec import BulkAction, Column, Empty, Filter, ListSpec, between
-from app.web.pages import done, page
+from app.web.pages import DIALOG, done, leaving_dialog, page
 
 FORM = Form(
     DayField("from", "From", required=True),
@@ -97,6 +98,18 @@ async def lock(ctx: NamedDependency[Context]) -> Response[Any]:
     return await _change(ctx, _ask_lock, day_locks.lock, "locked now", "locked")
 
 
+@get("/attendance/locks/unlock", guards=[Requires("host.locks")])
+async def ask_unlock(ctx: NamedDependency[Context]) -> Response[Any]:
+    """The question alone, for a link that names the days. Raises Conflict where they are open already."""
+    form = FORM.read(FormMultiDict(ctx.request.query_params))
+    if not form.ok:
+        return await _page(ctx, form, status=422)
+    try:
+        return await _ask_unlock(ctx, form["from"], form["to"])
+    except Invalid as refused:
+        raise Conflict(refused.message) from refused
+
+
 @post("/attendance/locks/unlock", guards=[Requires("host.locks")], status_code=200)
 async def unlock(ctx: NamedDependency[Context]) -> Response[Any]:
     return await _change(ctx, _ask_unlock, day_locks.unlock, "open again", "open")
@@ -143,9 +156,9 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
 
 async def _said(ctx: Context, days: Sequence[date], is_now: str, was: str) -> Response[Any]:
     """What became of the days. Another person may have changed them while this one was asked."""
-    if not days:
-        return await done(ctx, "/attendance/locks", f"These days are {was} already.", level="info")
-    return await done(ctx, "/attendance/locks", f"{count(len(days), 'day is', 'days are')} {is_now}.")
+    said = f"{count(len(days), 'day is', 'days are')} {is_now}." if days else f"These days are {was} already."
+    answer = await done(ctx, "/attendance/locks", said, level="success" if days else "info")
+    return leaving_dialog(ctx, answer) if ctx.target == DIALOG else answer
 
 
 def _between(days: list[date], zone: PageZone) -> str:
@@ -199,6 +212,7 @@ async def _ask(ctx: Context, act: str, submit: str, consequence: str, days: tupl
         url=f"/attendance/locks/{act}",
         fields=[("from", days[0]), ("to", days[1])],
         cancel_url="/attendance/locks",
+        hx_target=f"#{DIALOG}" if ctx.target == DIALOG else None,
     )
 
 
@@ -207,4 +221,4 @@ async def _page(ctx: Context, form: Bound, *, status: int = 200) -> Response[Any
     return await page(ctx, "host/locks.html", fragment="list", status=status, view=view, form=form)
 
 
-ROUTES = [index, lock, unlock, bulk]
+ROUTES = [index, lock, ask_unlock, unlock, bulk]

@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import unquote
@@ -22,6 +22,7 @@ from app.clock.punches import daily_totals
 from app.clock.punches.daily_totals import count_days
 from app.clock.punches.queries import PunchFilter, punch_page
 from app.db.session import Database
+from app.host.attendance import day_locks
 from app.host.attendance import records as attendance
 from app.host.models import AttendanceRecord
 from app.parts import Parts
@@ -415,6 +416,50 @@ class TestTheFix:
         assert re.search(r"Mark this terminal as attendance: \d+ punch\w*\?", page)
         assert ">Mark this terminal as attendance</button>" in page
         assert "Read as undirected" not in page
+
+    @pytest.mark.parametrize("case", ["locked", "decided"])
+    async def test_a_lock_and_a_decision_are_undone_from_the_punch_and_lead_back_to_it(
+        self, bob: Browser, mill, database, case
+    ):
+        async with database.transaction() as db:
+            number = await db.scalar(select(AttendanceRecord.id))
+            day = await db.scalar(select(AttendanceRecord.workday)) + timedelta(days=3)
+            await attendance.decide(db, SYSTEM, [number], "approved")
+            await day_locks.lock(db, SYSTEM, day, day)
+            await punch(db, "100", "I Thu 08:00, O Thu 17:00, bo Mon 12:00", zone="Europe/Berlin")
+        await import_all(database)
+        label, at, said = {
+            "locked": ("Unlock Thu 5 Mar", "Thu 08:00", "1 day is open again."),
+            "decided": (
+                f"Set record {number} back to pending",
+                "Mon 12:00",
+                f"Record {number} was set back to pending.",
+            ),
+        }[case]
+        url = f"/clock_transactions/{await id_of(database, at)}"
+        link = html.unescape(
+            re.search(rf'href="([^"]*)" data-dialog>{label}[^<]*<', squeezed((await bob.get(url)).text))[1]
+        )
+        in_dialog = {**HTMX, "HX-Target": "dialog"}
+        question = (await bob.get(link, headers=in_dialog)).text
+        assert 'hx-target="#dialog"' in question
+        fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', question))
+        action = re.search(r'hx-post="([^"]*)"', question)[1]
+        answer = await bob.submit(action, fields, headers=in_dialog)
+        assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, url)
+        page = (await bob.get(url)).text
+        assert said in page
+        assert "It is judged again soon" in page
+        again = await bob.get(link, headers=in_dialog)
+        assert again.status_code == (409 if case == "locked" else 200)
+
+    async def test_the_right_that_is_missing_is_named(self, bob: Browser, vera: Browser, mill, database):
+        direction, alone = [f"/clock_transactions/{await id_of(database, at)}" for at in ("Wed 09:00", "Tue 08:00")]
+        assert "You need the right “Set terminals” for this." in (await vera.get(direction)).text
+        assert "You need the right “Change and decide attendance” for this." in (await vera.get(alone)).text
+        assert 'id="lacks"' not in (await bob.get(direction)).text
+        imported = await vera.get(f"/clock_transactions/{await id_of(database, 'Mon 08:00')}")
+        assert 'id="lacks"' not in imported.text
 
     async def test_who_may_not_see_punches_gets_none_in_its_answer(self, sign_in: Any, mill, database):
         async with database.transaction() as db:

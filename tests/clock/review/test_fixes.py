@@ -234,10 +234,10 @@ async def test_the_other_places_that_change_an_outcome(database: Database) -> No
         await day_locks.lock(db, SYSTEM, when("Thu 08:00").date(), when("Thu 08:00").date())
     await then(database, "bo 12:00, I Thu 08:00, O Thu 17:00")
     decided, locked = (await why_of(database, "Mon 12:00")).fix, (await why_of(database, "Thu 08:00")).fix
-    back = f"Open record {number}, to set it back to pending"
-    assert decided == Fix(back, "host.attendance", f"/attendance/{number}")
+    asks = f"/attendance/{number}/set_back"
+    assert decided == Fix(f"Set record {number} back to pending", "host.attendance.decide", asks, opens="dialog")
     assert locked is not None
-    assert (locked.label, locked.opens) == ("Unlock Thu 5 Mar 2026", "page")
+    assert (locked.label, locked.opens) == ("Unlock Thu 5 Mar 2026", "dialog")
     async with database.transaction() as db:
         await people.deactivate(db, SYSTEM, [ada])
         await punch(db, "100", "I Sat 08:00")
