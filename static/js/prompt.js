@@ -1,17 +1,54 @@
 // The survey prompt. A required survey is a dialog over the page, which holds Help and Sign out itself. An optional one is a card in
-// the corner that never takes the focus; put away, it stays away for this sign-in and waits behind the badge in the header.
+// the corner that never takes the focus. While the person works on the page it is folded to one line; put away, it stays away for this
+// sign-in and waits behind the badge in the header.
 const box = document.getElementById("prompt-box");
 const corner = document.getElementById("prompt-corner");
 const stage = document.getElementById("prompt-stage");
 const body = document.getElementById("prompt-body");
 const badge = document.getElementById("prompt-badge");
 const CLOSED = "muster-prompt-closed";
+const FOLDED = "muster-prompt-folded";
+const foldLine = document.getElementById("prompt-line");
+// On a phone the card stands in the page's flow, and covers nothing.
+const liesOver = matchMedia("(min-width: 48rem)");
 
 const card = () => body.querySelector(".prompt");
 const insists = () => card()?.dataset.enforcement === "required";
 
 function wasPutAway() {
   try { return localStorage.getItem(CLOSED) === box.dataset.signIn; } catch { return false; }
+}
+
+// Which prompt was folded: another one, or that of the next sign-in, comes in full.
+const foldName = () => `${box.dataset.signIn} ${card().dataset.page}`;
+
+function wasFolded() {
+  try { return liesOver.matches && sessionStorage.getItem(FOLDED) === foldName(); } catch { return false; }
+}
+
+function fold() {
+  const title = card().querySelector(".prompt-title");
+  const words = document.getElementById("prompt-line-title");
+  words.textContent = title.textContent;
+  words.lang = title.lang;
+  foldLine.hidden = false;
+  stage.hidden = true;
+  corner.classList.add("is-folded");
+}
+
+function unfold() {
+  foldLine.hidden = true;
+  stage.hidden = false;
+  corner.classList.remove("is-folded");
+}
+
+// The person works on the page. What they press must not move beneath the pointer: the page keeps its length until the next one.
+function works(event) {
+  if (!liesOver.matches || corner.hidden || !foldLine.hidden || card()?.dataset.enforcement !== "optional") return;
+  if (corner.contains(event.target) || badge.contains(event.target)) return;
+  if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return;
+  try { sessionStorage.setItem(FOLDED, foldName()); } catch { /* private mode: it comes in full on the next page */ }
+  fold();
 }
 
 // `acted`: the person sent or asked for something from the prompt, so their focus belongs in it.
@@ -23,11 +60,13 @@ function settle(acted) {
   if (!shown || (wasPutAway() && !acted)) return leave(acted);
   beside();
   if (acted) focusIn();
+  else if (wasFolded()) fold();
   else document.getElementById("prompt-arrived").textContent = shown.dataset.arrived;
 }
 
 function over() {
   corner.hidden = true;
+  unfold();
   box.append(stage);
   box.setAttribute("closedby", insists() ? "none" : "closerequest");
   if (!box.open) box.showModal();
@@ -37,6 +76,7 @@ function over() {
 }
 
 function beside() {
+  unfold();
   corner.append(stage);
   if (box.open) box.close();
   corner.hidden = false;
@@ -127,10 +167,20 @@ if (box) {
     else putAway();
   });
   document.getElementById("prompt-close").addEventListener("click", putAway);
+  document.getElementById("prompt-unfold").addEventListener("click", () => {
+    try { sessionStorage.removeItem(FOLDED); } catch { /* private mode */ }
+    beside();
+    focusIn();
+  });
+  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, works, true);
+  liesOver.addEventListener("change", () => { if (!liesOver.matches) unfold(); });
   // The page gets as much room below as the card takes, so that everything can be scrolled clear of it.
+  let longest = 0;
   new ResizeObserver(() => {
     const room = corner.hidden ? 0 : corner.offsetHeight;
+    longest = foldLine.hidden ? room : Math.max(longest, room);
     document.documentElement.style.setProperty("--prompt-room", `${room}px`);
+    document.documentElement.style.setProperty("--prompt-end", `${longest}px`);
   }).observe(corner);
   box.addEventListener("close", () => {
     if (insists()) return over();

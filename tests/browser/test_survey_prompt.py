@@ -240,6 +240,7 @@ def test_one_that_was_put_away_stays_away_for_the_sign_in_and_waits_behind_the_b
     card = meet_card(nora, "Lunch")
     nora.keyboard.press("Escape")
     expect(card).to_be_visible()  # the focus is elsewhere: this Escape was not meant for it
+    card.get_by_role("button", name="Answer", exact=True).click()
     nora.get_by_label("Why?").fill("Half a sentence")
     nora.keyboard.press("Escape")
     expect(card).to_be_hidden()
@@ -377,3 +378,90 @@ def test_without_script_one_is_asked_on_a_page_of_its_own(ask: Callable[..., Non
     page.get_by_role("button", name="Yes, I agree").click()
     expect(page.locator("#flashes")).to_contain_text(re.compile("Receipt [0-9a-f]{64}"))
     expect(page.locator("main")).to_contain_text("Nothing waits for an answer")
+
+
+COVERED = """element => { const box = element.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + box.height / 2;
+  return !element.contains(document.elementFromPoint(x, y)) }"""
+FOLD = {"name": "Answer", "exact": True}
+
+
+def test_while_one_works_on_the_page_it_is_one_line_and_covers_no_focus(ask: Callable[..., None], nora: Page) -> None:
+    ask({"title": "Lunch", "questions": [STARS, WHY]})
+    nora.set_viewport_size({"width": 1280, "height": 640})
+    card = meet_card(nora, "Lunch", at="/account")
+    answer = card.get_by_role("button", **FOLD)
+    expect(answer).to_be_hidden()
+    nora.keyboard.press("Shift")
+    expect(card.get_by_role("heading", name="Lunch")).to_be_visible()
+    length = nora.evaluate("document.documentElement.scrollHeight")
+    nora.keyboard.press("Tab")
+    expect(card.get_by_role("heading", name="Lunch")).to_be_hidden()
+    expect(answer).to_have_attribute("aria-expanded", "false")
+    expect(answer).to_have_accessible_description("Lunch")
+    assert card.evaluate("card => card.offsetHeight") < 72
+    assert nora.evaluate("document.documentElement.scrollHeight") == length, "what is pressed stays where it is"
+    assert violations(nora) == []
+    for _ in range(60):
+        nora.keyboard.press("Tab")
+        focused = nora.locator(":focus")
+        if focused.count() and card.evaluate("card => !card.contains(document.activeElement)"):
+            assert not focused.evaluate(COVERED), focused.evaluate("one => one.outerHTML")
+        elif focused.count():
+            break
+    expect(answer).to_be_focused()
+    answer.press("Enter")
+    expect(card.get_by_role("heading", name="Lunch")).to_be_focused()
+    nora.keyboard.press("Tab")
+    expect(card.get_by_role("heading", name="Lunch")).to_be_visible()
+
+
+def test_it_stays_folded_on_later_pages_and_the_next_survey_comes_in_full(ask: Callable[..., None], nora: Page) -> None:
+    ask({"title": "Lunch", "questions": [STARS]}, {"title": "Dinner", "questions": [STARS]})
+    card = meet_card(nora, "Lunch", at="/account")
+    nora.mouse.click(700, 20)
+    answer = card.get_by_role("button", **FOLD)
+    expect(answer).to_be_visible()
+    nora.goto("/account/password")
+    expect(answer).to_be_visible()
+    expect(card).to_contain_text("Lunch")
+    expect(nora.locator("#prompt-arrived")).to_have_text("")
+    nora.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    expect(card.get_by_role("heading", name="Lunch")).to_be_visible()  # there it covers nothing
+    nora.set_viewport_size({"width": 1024, "height": 640})
+    nora.reload()
+    answer.click()
+    card.get_by_role("radio", name="4 stars").check(force=True)
+    card.get_by_role("button", name="Send").click()
+    expect(card.get_by_role("heading", name="Dinner")).to_be_focused()
+    nora.reload()
+    expect(card.get_by_role("heading", name="Dinner")).to_be_visible()
+
+
+def test_a_folded_one_is_put_away_and_comes_back_in_full_behind_the_badge(ask: Callable[..., None], nora: Page) -> None:
+    ask({"title": "Lunch", "questions": [STARS]})
+    card = meet_card(nora, "Lunch", at="/account")
+    nora.keyboard.press("Tab")
+    card.get_by_role("button", name="Close for now").click()
+    expect(card).to_be_hidden()
+    nora.locator("#prompt-badge").press("Enter")
+    expect(card.get_by_role("heading", name="Lunch")).to_be_focused()
+
+
+def test_without_storage_it_folds_on_each_page(ask: Callable[..., None], nora: Page) -> None:
+    """As in the private mode of some browsers."""
+    nora.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }")
+    ask({"title": "Lunch", "questions": [STARS]})
+    card = meet_card(nora, "Lunch", at="/account")
+    nora.keyboard.press("Tab")
+    expect(card.get_by_role("button", **FOLD)).to_be_visible()
+    meet_card(nora, "Lunch", at="/account/password")
+
+
+@pytest.mark.parametrize("folded", [True, False])
+def test_a_required_one_is_never_folded(ask: Callable[..., None], nora: Page, *, folded: bool) -> None:
+    ask({"title": "Rules", "questions": [STARS], **REQUIRED})
+    open_prompt(nora, "Rules")
+    if folded:
+        nora.keyboard.press("Tab")
+    nora.mouse.click(5, 5)
+    expect(nora.locator(OPEN).get_by_role("heading", name="Rules")).to_be_visible()
