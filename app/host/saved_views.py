@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from sqlalchemy import ColumnElement, Row, delete, func, or_, select, text, update
+from sqlalchemy import ColumnElement, Row, delete, func, literal, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts import audit
 from app.accounts.audit import Actor
+from app.accounts.models import User
 from app.errors import Invalid, NotFound
 from app.host.models import SavedView
 from app.registry import ListRights
@@ -25,10 +26,13 @@ TAKEN = "Another view has this name. Choose a name that tells them apart."
 _LEFT_OUT = frozenset({"page", "export", "back", "view"})
 
 
-async def views(db: AsyncSession, name: str, user_id: int) -> Sequence[SavedView]:
-    """The views of the list `name`: the person's own and the shared ones, by name."""
-    wanted = select(SavedView).where(SavedView.list == name, _seen_by(user_id))
-    return (await db.scalars(wanted.order_by(func.lower(SavedView.name), SavedView.id))).all()
+async def views(db: AsyncSession, name: str, user_id: int) -> Sequence[Row[Any]]:
+    """The views of the list `name`: the person's own and the shared ones, by name. `owner` is the name of its owner,
+    null for an account that is gone."""
+    columns = SavedView.id, SavedView.name, SavedView.query, SavedView.user_id, SavedView.shared
+    owner = select(User.name).where(User.id == SavedView.user_id).scalar_subquery().label("owner")
+    wanted = select(*columns, owner).where(SavedView.list == name, _seen_by(user_id))
+    return (await db.execute(wanted.order_by(func.lower(SavedView.name), SavedView.id))).all()
 
 
 async def seen(db: AsyncSession, name: str, user_id: int, view_id: int) -> Row[str, str] | None:
@@ -67,6 +71,16 @@ async def save(db: AsyncSession, actor: Actor, rights: ListRights, name: str, ad
     after = {"list": rights.label, "name": name, "query": query, "shared": shared}
     await audit.record(db, actor, "view.save", "saved_view", view_id, after=after)
     return name
+
+
+async def replaced(
+    db: AsyncSession, user_id: int, rights: ListRights, name: str, address: str, *, shared: bool
+) -> str | None:
+    """The name of one's own view that `save` would overwrite with other rows or another order, None for none."""
+    mine = SavedView.user_id == user_id, SavedView.list == rights.name, or_(~SavedView.shared, literal(shared))
+    wanted = select(SavedView.name, SavedView.query).where(*mine, func.lower(SavedView.name) == func.lower(_name(name)))
+    found = (await db.execute(wanted)).one_or_none()
+    return found.name if found and found.query != _query(rights, address) else None
 
 
 async def rename(db: AsyncSession, actor: Actor, view: SavedView, name: str) -> str:

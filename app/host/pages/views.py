@@ -14,6 +14,7 @@ from app.host import saved_views
 from app.host.models import SavedView
 from app.registry import ListRights, list_rights
 from app.web import csrf, edits
+from app.web.bulk import ask_first
 from app.web.context import Context, provide_context
 from app.web.fields import Flag, Text
 from app.web.forms import Bound, Form
@@ -32,21 +33,37 @@ async def index(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[
     return await _show(ctx, _of(ctx, name), str(ctx.request.query_params.get("at", "")), NEW.fill())
 
 
-@post("/views/{name:str}", guards=[signed_in], status_code=200)
-async def save(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[Any]:
-    rights, posted = _of(ctx, name), await ctx.form()
+@post("/views/{list_name:str}", guards=[signed_in], status_code=200)
+async def save(ctx: NamedDependency[Context], list_name: FromPath[str]) -> Response[Any]:
+    rights, posted = _of(ctx, list_name), await ctx.form()
     shared = posted.get("shared") == "1"
     if shared and not _may_share(ctx, rights):
         raise Forbidden(needed(rights.edits) if rights.edits else "Views of this list are for oneself.")
-    address = str(posted.get("at", ""))
+    name, address = str(posted.get("name", "")), str(posted.get("at", ""))
     try:
-        saved = await saved_views.save(ctx.db, ctx.actor, rights, str(posted.get("name", "")), address, shared=shared)
+        was = await saved_views.replaced(ctx.db, ctx.user.id, rights, name, address, shared=shared)
+        if was and posted.get("confirmed") != "1":
+            return await _ask_to_replace(ctx, was, name, address, shared=shared)
+        saved = await saved_views.save(ctx.db, ctx.actor, rights, name, address, shared=shared)
     except Invalid as refused:
         form = NEW.read(posted)
         form.errors.clear()
         form.absorb(refused)
         return await _show(ctx, rights, address, form, status=form.status)
+    if was:
+        return await done(ctx, address, f"The view “{saved}” was replaced.")
     return await done(ctx, address, f"The view “{saved}” was saved. It is in the menu Views.")
+
+
+async def _ask_to_replace(ctx: Context, was: str, name: str, address: str, *, shared: bool) -> Response[Any]:
+    return await ask_first(
+        ctx,
+        question=f"Replace the view “{was}”?",
+        consequence="You have a view of this name. Its filters and order are lost. To keep them, choose another name.",
+        submit="Replace",
+        fields=[("name", name), ("at", address), *([("shared", "1")] if shared else [])],
+        cancel_url=address,
+    )
 
 
 @get("/views/{name:str}/{view_id:int}/rename", guards=[signed_in])

@@ -38,9 +38,15 @@ async def test_a_view_keeps_filters_and_order_but_no_page(bob: Browser, vera: Br
     assert lines((await vera.fragment(LIST)).text) == []
 
 
-async def test_the_same_name_replaces_the_view(bob: Browser) -> None:
+async def test_the_same_name_replaces_the_view_after_a_question(bob: Browser) -> None:
     await saved(bob, "Mine")
-    await saved(bob, "mine", "/attendance?sort=-day")
+    asked = await bob.submit(LIST, {"name": "mine", "at": "/attendance?sort=-day"})
+    assert asked.status_code == 200
+    assert "Replace the view “Mine”?" in asked.text
+    assert [name for _, name in lines((await bob.fragment(LIST)).text)] == ["Mine"]
+    hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', asked.text))
+    agreed = await bob.submit(LIST, {key: unescape(value) for key, value in hidden.items()})
+    assert "The view “mine” was replaced." in (await bob.get(agreed.headers["location"])).text
     assert lines((await bob.fragment(LIST)).text) == [("/attendance?sort=-day", "mine")]
 
 
@@ -55,6 +61,25 @@ async def test_a_shared_view_is_for_all_who_see_the_list(
     assert 'name="shared"' not in shown
     assert (await (await sign_in("nora")).get(LIST)).status_code == 403
     assert lines((await eve.fragment(LIST)).text) == []
+
+
+async def test_the_same_name_with_the_same_rows_is_saved_without_a_question(bob: Browser) -> None:
+    await saved(bob, "Mine")
+    assert await saved(bob, "Mine", shared="1") == 303
+
+
+async def test_two_shared_views_of_one_name_are_told_apart_by_their_owners(
+    alice: Browser, bob: Browser, vera: Browser
+) -> None:
+    for owner, at in ((alice, LAST_WEEK), (bob, "/attendance?sort=-day")):
+        assert await saved(owner, "To decide", at, shared="1") == 303
+
+    async def told(person: Browser) -> list[str]:
+        notes = re.findall(r'<span class="menu-count[^"]*">(.*?)</span>', (await person.fragment(LIST)).text, re.DOTALL)
+        return sorted(" ".join(one.split()) for one in notes)
+
+    assert await told(vera) == ["shared by Alice Ahn", "shared by Bob Brandt"]
+    assert await told(bob) == ["shared", "shared by Alice Ahn"]
 
 
 async def test_sharing_and_removing_take_the_right_to_edit(
@@ -183,7 +208,7 @@ async def test_a_private_view_takes_no_shared_one_from_those_who_use_it(
     assert "You share the view “late”. Others use it. Choose another name." in refused.text
     assert await leads_to(vera, "/attendance") == "/attendance?period=last-week&status=pending"
     # With the box ticked it is replaced for all.
-    assert await saved(bob, "Late", "/attendance?sort=-day", shared="1") == 303
+    assert await saved(bob, "Late", "/attendance?sort=-day", shared="1", confirmed="1") == 303
     assert await leads_to(vera, "/attendance") == "/attendance?sort=-day"
     # Names are each person's own.
     assert await saved(vera, "Late") == 303
