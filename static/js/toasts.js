@@ -6,10 +6,11 @@ function place() {
   return [...document.querySelectorAll("dialog[open] > [data-flashes]")].at(-1) ?? region;
 }
 
-// The buttons of the drawer stand in one line or in several.
+// The buttons at the foot of a drawer, or of its page, stand in one line or in several.
 function standClear(stage) {
-  const foot = stage.closest("dialog")?.querySelector(".drawer-foot");
-  stage.style.bottom = foot ? `${innerHeight - foot.getBoundingClientRect().top + 8}px` : "";
+  const foot = (stage.closest("dialog") ?? document.querySelector("main")).querySelector(".drawer-foot");
+  const height = foot ? innerHeight - foot.getBoundingClientRect().top : 0;
+  stage.style.bottom = height > 0 ? `${height + 8}px` : "";
 }
 
 function settle(card) {
@@ -55,7 +56,7 @@ function say(text, below = []) {
 }
 
 if (region) {
-  addEventListener("resize", () => standClear(place()));
+  for (const kind of ["resize", "scroll"]) addEventListener(kind, () => standClear(place()), { passive: true });
   document.body.addEventListener("htmx:afterSettle", () => standClear(place()));
   // Read aloud is what comes into the region, not what stands there as the page opens: so that comes a moment later.
   const waiting = [...region.querySelectorAll("[data-toast]")];

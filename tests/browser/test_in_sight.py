@@ -107,3 +107,21 @@ def test_on_a_phone_dates_of_a_filter_are_shown_whole(page_of: SignedIn, width: 
     expect(dates).to_have_count(2)
     for one in dates.all():
         assert one.evaluate(_CUT_OFF) <= 0
+
+
+def test_a_message_on_the_page_of_a_person_stands_above_its_buttons(page_of: SignedIn) -> None:
+    page = page_of("alice", viewport={"width": 1440, "height": 700})
+    page.goto("/people")
+    page.locator("tbody a[data-drawer]").first.click()
+    page.goto(page.locator("#drawer-box .drawer-open").get_attribute("href") or "")
+    page.get_by_role("link", name="Edit", exact=True).click()
+    page.locator("#drawer-box").get_by_role("button", name="Save", exact=True).click()
+    message = page.locator("#flashes [data-toast]")
+    expect(message).to_be_visible()
+    for height in (0, 10_000):
+        page.evaluate("height => scrollTo(0, height)", height)
+        page.evaluate("new Promise(requestAnimationFrame)")
+        foot, said = page.locator("main .drawer-foot").bounding_box(), message.bounding_box()
+        assert foot
+        assert said
+        assert said["y"] + said["height"] <= foot["y"], height

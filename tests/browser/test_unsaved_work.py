@@ -217,6 +217,21 @@ def test_a_saved_section_of_the_settings_leaves_what_is_typed_in_another(page_of
     assert asked == []
 
 
+def test_a_form_whose_answer_takes_long_shows_that_it_works(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/clock_settings")
+    held: list[Route] = []
+    page.route("**/clock_settings/sections/rules", lambda route: held.append(route))  # noqa: PLW0108 - Playwright can wrap no built-in method
+    save = page.get_by_role("button", name="Save import rules")
+    page.locator("#f-double_tap_minutes").fill("29")
+    save.click()
+    expect(save).to_have_css("cursor", "progress")
+    expect(save).to_be_focused()
+    held[0].continue_()
+    page.locator("#dialog-box").get_by_role("link", name="Cancel").click()
+    expect(save).not_to_have_css("cursor", "progress")
+
+
 def test_a_rule_that_is_asked_about_is_unsaved_until_one_agrees(page_of: SignedIn) -> None:
     page = page_of("alice")
     page.goto("/clock_settings")

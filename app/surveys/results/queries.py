@@ -147,6 +147,12 @@ def newest_of(user_id: int) -> Select[Any]:
     return statement.where(of_people([user_id])).order_by(Response.number.desc())
 
 
+def has_erased_key(user_id: int) -> ColumnElement[bool]:
+    """True where the person's evidence was destroyed: their responses no longer lead to them."""
+    theirs = select(LedgerPerson.number).where(LedgerPerson.user_id == user_id)
+    return exists().where(PersonKey.person.in_(theirs), PersonKey.erased_at.is_not(None))
+
+
 def not_erased() -> ColumnElement[bool]:
     key = PersonKey.__table__.alias("destroyed")
     return ~exists().where(key.c.id == Response.key_id, key.c.erased_at.is_not(None))

@@ -250,15 +250,20 @@ class TestBind:
         assert "Ada" not in other
         assert "No person found" in (await bob.fragment("/clock_employees/hosts?q=b j")).text
 
-    async def test_where_no_match_is_proposed_the_drawer_shows_employees_with_such_a_name(self, bob, floor, database):
+    async def test_where_no_match_is_proposed_the_drawer_shows_who_shares_a_part_of_the_name(
+        self, alice, bob, floor, database
+    ):
         async with database.transaction() as db:
             await employ(db, "Cleopatra Marsh", "300")
         page = (await bob.get(f"/clock_employees/{floor['901']}")).text
-        assert "Employees with such a name" in page
+        assert "Employees who share a part of the name" in page
         assert page.count("Cleopatra Marsh") == 2
+        # They were not found by the match pass: where one may, adding the person leads.
+        leading = f'btn btn-primary" href="/clock_employees/{floor["901"]}/add'
+        assert leading in (await alice.get(f"/clock_employees/{floor['901']}")).text
         assert 'data-look-for="Cleo Marsh"' in page
         # A proposal of the match pass stands alone.
-        assert "Employees with such a name" not in (await bob.get(f"/clock_employees/{floor['900']}")).text
+        assert "Employees who share a part of the name" not in (await bob.get(f"/clock_employees/{floor['900']}")).text
         assert "No person found" in (await bob.fragment("/clock_employees/hosts?q=%25")).text
 
     async def test_the_owner_of_the_number_who_left_leads_and_add_is_not_offered(self, bob, vera, floor, database):
@@ -271,7 +276,7 @@ class TestBind:
         assert f'href="/people/{gone}"' in owner
         assert 'btn-primary" type="submit" data-leads-on aria-label="Activate and bind Cleo Gone"' in owner
         assert page.count("btn-primary") == 1
-        assert "Cleo Gone" not in page.partition("Employees with such a name")[2].partition("</ul>")[0]
+        assert "Cleo Gone" not in page.partition("Employees who share a part of the name")[2].partition("</ul>")[0]
         assert "Add as employee…" not in page
         assert "Activate and bind" not in (await vera.get(url)).text
 

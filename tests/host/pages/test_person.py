@@ -100,7 +100,8 @@ async def test_an_erased_response_leads_to_no_person(database: Database, ada: in
         await db.execute(update(PersonKey).values(erased_at=PersonKey.created_at, sealed_key=None))
     text = (await alice.get(f"/people/{ada}")).text
     assert PARTS["surveys.view"] not in text
-    assert "No response to a survey yet." in text
+    assert "No response to a survey yet." not in text
+    assert "Erased. The responses stay in the ledger without a person." in text
 
 
 async def test_a_person_without_anything_has_no_empty_tiles(database: Database, alice: Browser) -> None:

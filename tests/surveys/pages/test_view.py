@@ -94,7 +94,7 @@ async def test_counters_and_funnel_are_of_everybody_asked(meal: Stored, vera: Br
         "Asked 5 100.0 %",
         "Shown at least once 4 80.0 %",
         "Responded 3 60.0 %",
-        "Never first in the person’s queue: 1 opted out.",
+        "Without having been shown it: 1 opted out.",
     ):
         assert words in page
 
