@@ -13,6 +13,15 @@ EMAIL = re.compile(r"""[^@\s,;:<>()\[\]"\\]+@[^@\s,;:<>()\[\]"\\]+\.[^@\s,;:<>()
 # The strict one is of a single line.
 _UNKEEPABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _UNKEEPABLE_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]+")
+# They turn the direction of what is written after them, beyond their own text: a name could reverse a title.
+TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_UNREADABLE_IN_A_LINE = re.compile(rf"[\x00-\x1f\x7f\ud800-\udfff{TURNING}]+")
+_TURN = re.compile(rf"[{TURNING}]")
+# Unicode's Default_Ignorable_Code_Point, blanks, and the empty pattern of Braille: a page shows nothing of them.
+_UNSEEN = re.compile(
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
+)
 # Spreadsheets run cells that begin like this as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _GUARDED = tuple(f"'{one}" for one in _FORMULA)
@@ -21,6 +30,11 @@ _GUARDED = tuple(f"'{one}" for one in _FORMULA)
 def trimmed(text: str) -> str:
     """In NFC, with the line breaks of a browser as one character each, and no blanks around it."""
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
+
+
+def visible(text: str) -> str:
+    """As `trimmed`; empty when a page would show nothing of it."""
+    return "" if _UNSEEN.fullmatch(text) else trimmed(text)
 
 
 def id_number_key(id_number: str) -> str:
@@ -37,9 +51,20 @@ def is_keepable_line(text: str) -> bool:
     return _UNKEEPABLE_IN_A_LINE.search(text) is None
 
 
+def is_readable(text: str) -> bool:
+    """As `is_keepable`, and without characters that turn the direction of what follows: for texts that people write.
+    What the time-clock server sends may have them, so look it up without this."""
+    return is_keepable(text) and _TURN.search(text) is None
+
+
+def is_readable_line(text: str) -> bool:
+    """As `is_readable`, and without line breaks and tabs."""
+    return _UNREADABLE_IN_A_LINE.search(text) is None
+
+
 def in_a_line(text: str) -> str:
-    """With a blank in place of line breaks, tabs and what can't be kept."""
-    return _UNKEEPABLE_IN_A_LINE.sub(" ", text)
+    """With a blank in place of line breaks, tabs and what can't be kept or read."""
+    return _UNREADABLE_IN_A_LINE.sub(" ", text)
 
 
 def whole(text: str, digits: int) -> int | None:

@@ -159,6 +159,7 @@ CASES = [
     ("tenant:create", "newone", "--name", ""),
     ("tenant:create", "newone", "--name", LONG),
     ("tenant:create", "newone", "--name", "a\x01"),
+    ("tenant:create", "newone", "--name", "a\u202eb"),
     ("migrate:modules", "--workspace", LONG),
     ("migrate:modules", "--workspace", "nowhere"),
     ("migrate:modules", "--module", "none"),

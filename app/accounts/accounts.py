@@ -23,7 +23,7 @@ from app.accounts.roles import EVERYTHING
 from app.db.among import among
 from app.db.session import workspace_of
 from app.errors import Conflict, Invalid, NotFound
-from app.texts import EMAIL
+from app.texts import EMAIL, visible
 
 LONGEST = 200
 NOT_ONESELF = "You can't deactivate yourself. Another administrator can."
@@ -267,7 +267,7 @@ async def sign_out(
 
 def _checked(email: str, name: str) -> tuple[str, str]:
     """Both without spaces at the ends, the address in small letters. Raises Invalid."""
-    email, name = email.strip().lower(), name.strip()
+    email, name = email.strip().lower(), visible(name)
     if not EMAIL.fullmatch(email) or len(email) > LONGEST:
         raise Invalid.at("email", "Give an e-mail address such as ada@example.org.")
     if not name or len(name) > LONGEST:

@@ -15,6 +15,7 @@ from app.accounts.user_types import FROM_THE_START
 from app.db.direct import Direct, driver
 from app.db.session import PLATFORM, TENANT_KEY, Database, into_workspace
 from app.errors import Conflict, Invalid, NotFound
+from app.texts import visible
 
 if TYPE_CHECKING:
     from app.db.migrate import MigrationWatch
@@ -238,7 +239,7 @@ def _check(key: str, name: str, ceiling: str) -> None:
         raise Invalid.at("key", f"The key {key} is the platform's; choose another one.")
     if not TENANT_KEY.fullmatch(key):
         raise Invalid.at("key", "A key has small letters, digits and underscores, begins with a letter, 40 at most.")
-    if not name.strip() or len(name) > LONGEST_NAME:
+    if not visible(name) or len(name) > LONGEST_NAME:
         raise Invalid.at("name", f"Give a name of at most {LONGEST_NAME} characters.")
     _check_ceiling(ceiling)
 

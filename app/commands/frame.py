@@ -16,7 +16,7 @@ import click
 
 from app.config import ConfigError, Settings, read_settings
 from app.errors import Refusal
-from app.texts import is_keepable
+from app.texts import is_readable
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
@@ -213,9 +213,10 @@ def read(file: Path) -> bytes:
 
 def refuse_unkeepable(arguments: Sequence[str]) -> None:
     """Ends the command when an argument is not text that a database stores and a page shows: not UTF-8, or with control
-    characters. Python reads bytes that are not UTF-8 as halves of surrogate pairs."""
+    characters, or with such as turn the direction of a text. Python reads bytes that are not UTF-8 as halves of
+    surrogate pairs."""
     for number, argument in enumerate(arguments, 1):
-        if not is_keepable(argument):
+        if not is_readable(argument):
             refuse(f"Argument {number} is not UTF-8 text, or holds control characters: {argument!r}.")
 
 

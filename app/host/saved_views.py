@@ -17,7 +17,7 @@ from app.accounts.models import User
 from app.errors import Invalid, NotFound
 from app.host.models import SavedView
 from app.registry import ListRights
-from app.texts import is_keepable_line
+from app.texts import is_readable_line, visible
 
 LONGEST_NAME, LONGEST_QUERY, MOST_EACH = 60, 2000, 50
 MISSING = "There is no such view."
@@ -110,8 +110,8 @@ def _seen_by(user_id: int) -> ColumnElement[bool]:
 
 def _name(text: str) -> str:
     """Raises Invalid."""
-    name = text.strip()
-    if not name or len(name) > LONGEST_NAME or not is_keepable_line(name):
+    name = visible(text)
+    if not name or len(name) > LONGEST_NAME or not is_readable_line(name):
         raise Invalid.at("name", f"Give the view a name of at most {LONGEST_NAME} characters.")
     return name
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import ColumnElement, and_, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app import texts
 from app.accounts import audit, holders
 from app.accounts.audit import Actor, AuditedChange
 from app.db.among import among
@@ -19,7 +20,6 @@ from app.problems.events import ProblemsMoved, tell
 from app.problems.kinds import kinds
 from app.problems.models import Problem, ProblemChange
 from app.problems.transitions import UNTIL_IT_CHANGES
-from app.texts import is_keepable_line
 
 SEE = "host.problems"
 LONGEST_NOTE = 500
@@ -71,8 +71,8 @@ async def dismiss(
 ) -> list[int]:
     """Closes problems of kinds that can be dismissed. New evidence opens them again.
     Raises NotFound, Conflict, Invalid."""
-    note = note.strip()
-    if not note or len(note) > LONGEST_NOTE or not is_keepable_line(note):
+    note = texts.visible(note)
+    if not note or len(note) > LONGEST_NOTE or not texts.is_readable_line(note):
         raise Invalid.at("note", f"Say why in one line of at most {LONGEST_NOTE} characters.")
     meant = await _open(db, problem_ids, visible)
     if stuck := sorted({row.kind for row in meant if row.kind in kinds() and not kinds()[row.kind].dismissible}):

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from app.texts import EMAIL, is_keepable, trimmed
+from app.texts import EMAIL, is_keepable, is_readable, visible
 from app.wording.marked import marked, worded
+
+UNKEEPABLE = marked("The text has characters that can't be stored, such as control characters. Remove them.")
 
 
 class Wrong(Exception):
@@ -57,6 +59,8 @@ class Text(Field):
         return "textarea" if self.lines > 1 else "text"
 
     def parse(self, text: str) -> str:
+        if self.lines == 1 and not is_readable(text):
+            raise Wrong(UNKEEPABLE)
         if len(text) > self.longest:
             raise Wrong(
                 worded("At most {most} characters; this has {count}.", most=str(self.longest), count=str(len(text)))
@@ -210,8 +214,8 @@ class LocalTime(Field):
 
 def _clean(text: str) -> str:
     if not is_keepable(text):
-        raise Wrong(marked("The text has characters that can't be stored, such as control characters. Remove them."))
-    return trimmed(text)
+        raise Wrong(UNKEEPABLE)
+    return visible(text)
 
 
 def options(pairs: Sequence[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from jinja2.lexer import Token, TokenStream
 from jinja2_fragments import render_block
 
 from app.counting import percent
+from app.texts import TURNING
 from app.web.formats import ago, clock, day, duration, instant, local_exact, local_instant, number
 from app.web.help import slug
 from app.web.marks import (
@@ -33,6 +34,7 @@ from app.web.transport.assets import address
 from app.wording.speech import ENGLISH_SPEECH, Speech, counted, said, speaking, spoken
 
 ROOT = Path(__file__).parents[2]
+_POSTED_OR_TURNING = re.compile(rf'(value="[^"]*"|<textarea\b.*?</textarea>)|[{TURNING}]', re.DOTALL)
 
 
 class Unindented(Extension):
@@ -93,12 +95,20 @@ def speak(speech: Speech, caller: Callable[[], str]) -> str:
 
 
 def render(template: str, **values: Any) -> str:
-    return environment().get_template(template).render(values)
+    return _readable(environment().get_template(template).render(values))
 
 
 def render_fragment(template: str, block: str, **values: Any) -> str:
     """One block of a page's template; it sees only `values` and globals."""
-    return render_block(environment(), template, block, values)
+    return _readable(render_block(environment(), template, block, values))
+
+
+def _readable(html: str) -> str:
+    """A name of the time-clock server must not reverse what stands beside it, nor the title of the page, where no
+    markup keeps it apart. A form posts its values back as they are stored."""
+    if not any(one in html for one in TURNING):  # nearly every page
+        return html
+    return _POSTED_OR_TURNING.sub(lambda found: found[1] or "", html)
 
 
 def with_query(url: str, query: Mapping[str, Any], **changes: Any) -> str:

@@ -24,7 +24,7 @@ from app.db.among import among
 from app.host import events
 from app.host.people import people
 from app.host.people.people import LONGEST, EmployeeDetails
-from app.texts import EMAIL, in_a_line, is_keepable_line, trimmed
+from app.texts import EMAIL, in_a_line, is_readable_line, visible
 
 NAMED = 20
 # Why a code stays as it is.
@@ -87,8 +87,8 @@ def sort_out(codes: Iterable[Code], numbers: Collection[str], *, ignore_leading_
 
 
 def _is_fit(code: Code) -> bool:
-    text = trimmed(code.emp_code)
-    return 0 < len(text) <= LONGEST["id_number"] and is_keepable_line(text)
+    text = visible(code.emp_code)
+    return 0 < len(text) <= LONGEST["id_number"] and is_readable_line(text)
 
 
 def _codes(groups: Iterable[Iterable[Code]]) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ def _details(code: Code, row: Any) -> EmployeeDetails:
     """As the clock has it, in one line and cut to what an employee can hold. A person without a name gets the code as
     name. A value that is not an e-mail address is left out."""
     _, name, email, department, position = row
-    address = trimmed(in_a_line(email or "")).lower()
+    address = visible(in_a_line(email or "")).lower()
     details = EmployeeDetails(
         id_number=code.emp_code,
         name=_cut(name, "name") or code.emp_code,
@@ -199,4 +199,4 @@ def _details(code: Code, row: Any) -> EmployeeDetails:
 
 
 def _cut(text: str | None, field: str) -> str | None:
-    return trimmed(in_a_line(text or ""))[: LONGEST[field]].strip() or None
+    return visible(visible(in_a_line(text or ""))[: LONGEST[field]]) or None

@@ -18,7 +18,7 @@ from app.clock.punches.marks import in_order
 from app.clock.review.decisions import Resolved, audit_marked, change_punches
 from app.errors import Invalid
 from app.problems import looking
-from app.texts import is_keepable_line, trimmed
+from app.texts import is_readable_line, visible
 
 # Gone from the server, with a record that a person has not looked at since.
 GONE_WAITS = and_(
@@ -54,10 +54,10 @@ async def settle(db: AsyncSession, actor: Actor, which: ColumnElement[bool], not
 
 def checked_note(note: str | None) -> str | None:
     """Raises Invalid for one that can't be kept."""
-    text = trimmed(note or "")
+    text = visible(note or "")
     if len(text) > LONGEST_NOTE:
         raise Invalid.at("note", f"A note has at most {LONGEST_NOTE:,} characters. This one has {len(text):,}.")
-    if not is_keepable_line(text):
+    if not is_readable_line(text):
         raise Invalid.at("note", "The note has characters that can't be stored.")
     return text or None
 

@@ -16,7 +16,7 @@ from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host.applications.application_words import PLATFORMS
 from app.host.applications.icons import Icon
 from app.host.models import Application, AppRating
-from app.texts import is_keepable, trimmed
+from app.texts import is_keepable, is_readable_line, visible
 
 MADE = {"publish": "published", "retire": "retired"}
 LONGEST = {"name": 200, "description": 1000}
@@ -58,8 +58,8 @@ class ApplicationDetails:
 
 def cleaned(details: ApplicationDetails) -> ApplicationDetails:
     """Trimmed, in NFC, platforms in their order. Raises Invalid naming every field that is wrong."""
-    name = trimmed(details.name)
-    description = trimmed(details.description or "")
+    name = visible(details.name)
+    description = visible(details.description or "")
     platforms = tuple(one for one in PLATFORMS if one in details.platforms)
     problems = {
         "name": _text_problem("name", name) if name else "This is needed.",
@@ -75,7 +75,8 @@ def cleaned(details: ApplicationDetails) -> ApplicationDetails:
 def _text_problem(field: str, text: str) -> str | None:
     if len(text) > LONGEST[field]:
         return f"At most {LONGEST[field]} characters; this has {len(text)}."
-    return None if is_keepable(text) else "The text has characters that can't be stored."
+    fits = is_readable_line(text) if field == "name" else is_keepable(text)
+    return None if fits else "The text has characters that can't be stored."
 
 
 async def add(db: AsyncSession, actor: Actor, details: ApplicationDetails) -> int:

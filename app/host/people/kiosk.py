@@ -12,15 +12,15 @@ from app.db.among import among
 from app.errors import Conflict, Invalid, NotFound
 from app.host import events
 from app.host.models import Employee, KioskEnrolment
-from app.texts import is_keepable_line, trimmed
+from app.texts import is_readable_line, visible
 
 LONGEST = 50
 
 
 def cleaned(code: str) -> str:
     """The code as it is kept. Raises Invalid."""
-    text = trimmed(code)
-    if not text or len(text) > LONGEST or not is_keepable_line(text):
+    text = visible(code)
+    if not text or len(text) > LONGEST or not is_readable_line(text):
         raise Invalid.at("code", f"Give a code of 1 to {LONGEST} characters.")
     return text
 

@@ -17,7 +17,7 @@ from app.db.session import workspace_of
 from app.errors import Conflict, FieldError, Invalid, NotFound
 from app.host import events
 from app.host.models import Employee, KioskEnrolment
-from app.texts import EMAIL, id_number_key, is_keepable_line, trimmed
+from app.texts import EMAIL, id_number_key, is_keepable_line, is_readable_line, visible
 
 LONGEST = {"id_number": 50, "name": 200, "email": 254, "department": 100, "position": 100}
 LABELS = {
@@ -50,7 +50,7 @@ def cleaned(details: EmployeeDetails) -> EmployeeDetails:
     """Trimmed, with None for an empty text and the e-mail in lower case. Raises Invalid with what is wrong."""
     texts: dict[str, Any] = {}
     for name in LONGEST:
-        text = trimmed(getattr(details, name) or "")
+        text = visible(getattr(details, name) or "")
         texts[name] = (text.lower() if name == "email" else text) or None
     found = [FieldError(name, problem) for name, text in texts.items() if (problem := _problem(name, text))]
     if found:
@@ -63,7 +63,7 @@ def _problem(name: str, text: str | None) -> str | None:
         return "This is needed." if name in ("id_number", "name") else None
     if len(text) > LONGEST[name]:
         return f"At most {LONGEST[name]} characters; this has {len(text)}."
-    if not is_keepable_line(text):
+    if not is_readable_line(text):
         return "The text has characters that can't be stored."
     if name == "email" and not EMAIL.fullmatch(text):
         return "Give an e-mail address such as ada@example.org."

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from app.errors import FieldError
 from app.surveys import words
 from app.surveys.authoring import content
-from app.texts import trimmed
+from app.texts import is_readable, trimmed, visible
+
+UNKEEPABLE = "The text has characters that can't be stored. Type it again."
 
 
 def lines(field: str, texts: Sequence[str], what: str) -> Iterator[FieldError]:
@@ -24,6 +26,8 @@ def lines(field: str, texts: Sequence[str], what: str) -> Iterator[FieldError]:
 def line(field: str, value: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
     if "\n" in value or "\t" in value:
         yield FieldError(field, "Write this on one line, without tabs.")
+    elif not is_readable(value):
+        yield FieldError(field, UNKEEPABLE)
     else:
         yield from text(field, value, longest, needed=needed)
 
@@ -47,8 +51,8 @@ def sanitised(markup: str) -> str:
 
 def text(field: str, value: str, longest: int, *, needed: str = "") -> Iterator[FieldError]:
     if content.unkeepable(value):
-        yield FieldError(field, "The text has characters that can't be stored. Type it again.")
-    elif needed and not any(map(str.isprintable, value)):  # A zero-width space is no title.
+        yield FieldError(field, UNKEEPABLE)
+    elif needed and not visible(value):  # A zero-width space is no title.
         yield FieldError(field, needed)
     elif len(value) > longest:
         yield FieldError(field, f"At most {longest:,} characters; this has {len(value):,}.")

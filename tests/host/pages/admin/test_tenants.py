@@ -234,6 +234,7 @@ async def test_a_migration_brings_built_in_roles_up_to_date_and_leaves_own_ones_
         ('a"; DROP SCHEMA main; --', "X", "full"),
         ("a" * 41, "X", "full"),
         ("fine", " ", "full"),
+        ("fine", "\u3164", "full"),
         ("fine", "X", "sky"),
     ],
 )
