@@ -117,3 +117,10 @@ class Rendered(HTMLParser):
         elif tag == "textarea" and self._text is not None:
             self._text.sent = self._text.sent or "x"
             self._text = None
+
+
+def asked_with(text: str, url: str) -> dict[str, str | list[str]]:
+    """What the form of a question that is posted to `url` sends, when nothing is typed."""
+    path = urlsplit(url).path
+    (form,) = [one for one in Rendered(text, url).forms if (one.method, one.action) == ("post", path)]
+    return form.untouched()

@@ -66,7 +66,7 @@ Open = Callable[[AsyncSession, LongAct], Awaitable[MeantRows]]
 class Asked:
     """What a person asked for: `query` is the filter in the address, `url` the list's address. `what` is for the
     work, and `by` is who asked from where, for the audit. Keys beyond `last` are not meant; `total` None: it must be
-    counted."""
+    counted. `seen`: when the person saw the question, None when no page asked."""
 
     kind: str
     url: str
@@ -75,6 +75,7 @@ class Asked:
     total: int | None
     what: Mapping[str, Any] = field(default_factory=dict)
     by: Mapping[str, Any] = field(default_factory=dict)
+    seen: datetime | None = None
 
 
 async def begin(db: AsyncSession, actor: Actor, asked: Asked) -> int:
@@ -96,7 +97,8 @@ async def begin(db: AsyncSession, actor: Actor, asked: Asked) -> int:
         db.add(act)
     else:
         await _forget_left(db, act)
-    act.arguments = {**act.arguments, "asked_at": instant(await db.scalar(select(func.now())))}
+    now: datetime = (await db.execute(select(func.now()))).scalar_one()
+    act.arguments = {**act.arguments, "asked_at": instant(now), "seen_at": instant(asked.seen or now)}
     act.last_key, act.reached = _told(asked.last), None
     act.total = None if asked.total is None else asked.total + sum(act.counts.values())
     await db.flush()
@@ -108,6 +110,12 @@ def asked_at(act: LongAct) -> datetime:
     """When it was begun, or begun again. Acts of older versions stored only the first time."""
     told = act.arguments.get("asked_at")
     return datetime.fromisoformat(told) if told else act.begun_at
+
+
+def seen_at(act: LongAct) -> datetime:
+    """When the person saw the question that they answered: rows that changed since are left."""
+    told = act.arguments.get("seen_at")
+    return datetime.fromisoformat(told) if told else asked_at(act)
 
 
 async def _forget_left(db: AsyncSession, act: LongAct) -> None:

@@ -7,12 +7,14 @@ checks it again.
 
 import hashlib
 from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from litestar import Response
-from sqlalchemy import Select
+from sqlalchemy import Select, func, select
 
-from app.errors import NotFound, Refusal
+from app.errors import Invalid, NotFound, Refusal
+from app.texts import instant
 from app.web import lists
 from app.web.context import Context
 from app.web.list_spec import ListSpec
@@ -88,10 +90,24 @@ def mark_of(shown: Iterable[tuple[object, object]]) -> str:
 
 
 async def carried(ctx: Context, number: int) -> Carried:
-    """What a confirmation carries, so that its answer means the same rows and the number that the person saw."""
+    """What a confirmation carries, so that its answer means the same rows and the number that the person saw, and when
+    they saw them."""
     form = await ctx.form()
     which: Carried = [("all", "1")] if form.get("all") == "1" else [("id", str(one)) for one in form.getall("id", [])]
-    return [("action", str(form.get("action", ""))), ("number", str(number)), *which]
+    now = instant(await ctx.db.scalar(select(func.now()))) or ""
+    return [("action", str(form.get("action", ""))), ("number", str(number)), ("seen", now), *which]
+
+
+async def seen_at(ctx: Context) -> datetime | None:
+    """When the question was shown that this answers: what changed since, the person has not seen. None for a program,
+    which saw no question. Raises Invalid."""
+    text = (await ctx.form()).get("seen")
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(str(text)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Invalid("When the question was shown can’t be read. Reload the list, then begin again.") from None
 
 
 async def confirmed(ctx: Context, number: int) -> bool:

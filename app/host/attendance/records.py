@@ -132,14 +132,17 @@ async def edit(
     return Edited(changed=True, reopened=reopened)
 
 
-async def decide(db: AsyncSession, actor: Actor, ids: Iterable[int], status: str) -> list[int]:
+async def decide(
+    db: AsyncSession, actor: Actor, ids: Iterable[int], status: str, *, seen: datetime | None = None
+) -> list[int]:
     """Approves, rejects, closes, or sets back to pending; returns the records that had another status.
 
-    All or none. Raises Invalid, NotFound, and DayLocked when one of those to change lies on a locked day.
+    `seen`: when a person saw the records; those that changed since are left. All others or none. Raises Invalid,
+    NotFound, and DayLocked when one of those to change lies on a locked day.
     """
     if status not in STATUSES:
         raise Invalid("A record is pending, approved, rejected or auto_closed.", details=[FieldError("status", status)])
-    records = [record for record in await _held_many(db, ids) if record.status != status]
+    records = [record for record in _as_seen(await _held_many(db, ids), seen) if record.status != status]
     await day_locks.refuse_locked(db, {record.workday for record in records})
     changed = [record.id for record in records]
     if not changed:
@@ -158,12 +161,13 @@ async def decide(db: AsyncSession, actor: Actor, ids: Iterable[int], status: str
     return changed
 
 
-async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int]:
+async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int], *, seen: datetime | None = None) -> list[int]:
     """Soft delete; the clock's listener then gives the punches behind the records the outcome *Attendance deleted*.
 
-    docs/architecture.md, "What follows when a record is deleted". All or none. Raises NotFound, DayLocked.
+    docs/architecture.md, "What follows when a record is deleted". `seen` as of `decide`. All others or none. Raises
+    NotFound, DayLocked.
     """
-    records = await _held_many(db, ids)
+    records = _as_seen(await _held_many(db, ids), seen)
     await day_locks.refuse_locked(db, {record.workday for record in records})
     gone = [record.id for record in records]
     if not gone:
@@ -218,6 +222,10 @@ async def _held_many(db: AsyncSession, ids: Iterable[int]) -> Sequence[Row[Any]]
             return records
         owners |= missing
         await hold(db, missing)
+
+
+def _as_seen(records: Sequence[Row[Any]], seen: datetime | None) -> list[Row[Any]]:
+    return [record for record in records if seen is None or record.updated_at <= seen]
 
 
 async def _refuse_overlap(

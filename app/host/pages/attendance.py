@@ -17,7 +17,7 @@ from app.host.pages.attendance_views import ACTS, LONG, View, everything, one_da
 from app.host.pages.people import answer_options
 from app.host.pages.picking import pick
 from app.web import exports
-from app.web.bulk import act_on_many, action_of, chosen_ids
+from app.web.bulk import act_on_many, action_of, chosen_ids, seen_at
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.long_acts.bulk import at_length
@@ -112,6 +112,12 @@ async def _show(ctx: Context, view: View, template: str, *more: Any, **values: A
     )
 
 
+def _left(changed: int) -> str:
+    """A sentence on records that changed after the question was shown, "" when there are none."""
+    was = "and was left as it is" if changed == 1 else "and were left as they are"
+    return f" {count(changed, 'record', 'records')} changed meanwhile {was}." if changed else ""
+
+
 async def _bulk(ctx: Context, view: View) -> Response[Any]:
     action = await action_of(ctx, ACTS)
     act = ACTS[action]
@@ -136,12 +142,14 @@ async def _bulk(ctx: Context, view: View) -> Response[Any]:
         return {"question": f"{what}?", "submit": what, "consequence": consequence, "danger": action == "delete"}
 
     async def act_on_them() -> str:
+        seen = await seen_at(ctx)
         done_to = await (
-            attendance.remove(ctx.db, ctx.actor, able)
+            attendance.remove(ctx.db, ctx.actor, able, seen=seen)
             if action == "delete"
-            else attendance.decide(ctx.db, ctx.actor, able, action)
+            else attendance.decide(ctx.db, ctx.actor, able, action, seen=seen)
         )
-        return f"{count(len(done_to), 'record was', 'records were')} {act.past}."
+        told = f"{count(len(done_to), 'record was', 'records were')} {act.past}."
+        return told + _left(len(able) - len(done_to))
 
     none = Conflict(f"None of these records can be {act.past}: each is {act.stands}.")
     return await act_on_many(ctx, len(able), url=view.url, none=none, ask=ask, do=act_on_them)

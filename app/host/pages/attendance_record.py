@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from sqlalchemy import Row
 
-from app.errors import NotFound
+from app.errors import Conflict, NotFound
 from app.host.attendance import queries as attendance_queries
 from app.host.attendance import records as attendance
 from app.host.attendance.hours import STATUSES, Hours
@@ -17,10 +17,13 @@ from app.host.pages.admin.history import history
 from app.host.pages.attendance_list import STATUSES as LABELS
 from app.host.pages.attendance_list import bars, worked
 from app.host.pages.attendance_views import ACTS
+from app.texts import instant
 from app.web.bulk import ask_first
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import DIALOG, done, leaving_dialog, page
+
+CHANGED = "This record changed since you opened it. Nothing was done. Reload the page, look at it, then decide."
 
 
 @get("/attendance/{record_id:int}", guards=[Requires("host.attendance")])
@@ -33,6 +36,7 @@ async def decide(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Res
     status = str((await ctx.form()).get("status", ""))
     if status not in STATUSES:
         raise NotFound
+    await _refuse_changed(ctx, record_id, status)
     changed = await attendance.decide(ctx.db, ctx.actor, [record_id], status)
     if ctx.wants_fragment and ctx.target != DIALOG:
         return await _show(ctx, record_id, headers={"HX-Trigger": "muster:changed"})
@@ -75,7 +79,7 @@ async def ask_delete(ctx: NamedDependency[Context], record_id: FromPath[int]) ->
         consequence=f"{what} Its hours no longer count. {punches}",
         danger=True,
         url=f"/attendance/{record_id}/delete",
-        fields=[],
+        fields=[("seen", instant(record.updated_at))],
         cancel_url=f"/attendance/{record_id}",
     )
 
@@ -83,9 +87,22 @@ async def ask_delete(ctx: NamedDependency[Context], record_id: FromPath[int]) ->
 @post("/attendance/{record_id:int}/delete", guards=[Requires("host.attendance.decide")], status_code=200)
 async def delete(ctx: NamedDependency[Context], record_id: FromPath[int]) -> Response[Any]:
     record = await record_of(ctx, record_id)
+    await _refuse_changed(ctx, record_id)
     await attendance.remove(ctx.db, ctx.actor, [record_id])
     answer = f"Record {record_id} of {record.name} was deleted."
     return await done(ctx, f"/attendance/days/{record.workday}", answer, gone=f"/attendance/{record_id}")
+
+
+async def _refuse_changed(ctx: Context, record_id: int, status: str = "") -> None:
+    """Raises Conflict for a record that changed since the page showed it. One that has the `status` already stays as it
+    is, so it is not refused. A program saw no page and sends no `seen`."""
+    seen = (await ctx.form()).get("seen")
+    if seen is None:
+        return
+    await attendance.hold_record(ctx.db, record_id)
+    record = await record_of(ctx, record_id)
+    if record.status != status and instant(record.updated_at) != seen:
+        raise Conflict(CHANGED)
 
 
 async def _show(ctx: Context, record_id: int, *, headers: dict[str, str] | None = None) -> Response[Any]:
@@ -100,6 +117,7 @@ async def _show(ctx: Context, record_id: int, *, headers: dict[str, str] | None 
         fragment="drawer",
         headers=headers,
         record=record,
+        seen=instant(record.updated_at),
         span=zone.span(record.clock_in, record.clock_out),
         worked=worked,
         bar=bars([record], zone.info)[record_id],

@@ -27,7 +27,7 @@ from app.long_acts.over_lists import Asked, MeantRows, SliceOutcome
 from app.parts import Parts
 from app.texts import whole
 from app.web import lists, sessions
-from app.web.bulk import ask_first, ask_to, carried
+from app.web.bulk import ask_first, ask_to, carried, seen_at
 from app.web.context import Context
 from app.web.list_spec import ListSpec, Query
 from app.web.pages import go
@@ -66,7 +66,7 @@ class LongBulk:
     `module`. With `on_platform` they must belong to the platform. Without one of the rights `also` the act can't begin,
     and a current one ends. It also ends when `rows` raises a Refusal; what `changes` raises is about single rows.
     `made_at`: when a row was made, if keys do not grow; younger rows are not meant. `changed_at`: a row that changed
-    after the person asked is left.
+    after the question was shown is left.
     """
 
     kind: str
@@ -116,16 +116,18 @@ class LongBulk:
         base = rows.base if self.made_at is None else rows.base.where(self.made_at <= since)
 
         async def carry_out(some: Sequence[Any]) -> SliceOutcome:
-            same = await self._unchanged(db, rows.spec, some, since)
+            same = await self._unchanged(db, rows, some, over_lists.seen_at(act))
             return await self.changes(ctx, same, act.arguments["what"]) if same else SliceOutcome(0)
 
         return MeantRows(_keys(BulkRows(spec, base), query), rows.spec.key, carry_out, self.at_once)
 
-    async def _unchanged(self, db: AsyncSession, spec: ListSpec, keys: Sequence[Any], since: datetime) -> Sequence[Any]:
+    async def _unchanged(self, db: AsyncSession, rows: BulkRows, keys: Sequence[Any], since: datetime) -> Sequence[Any]:
         """Leaves out rows that changed since: the person who asked has not seen them as they are now."""
         if self.changed_at is None:
             return keys
-        return list(await db.scalars(select(spec.key).where(among(spec.key, keys), self.changed_at <= since)))
+        key = rows.spec.key
+        same = rows.base.with_only_columns(key).where(among(key, keys), self.changed_at <= since)
+        return list(await db.scalars(same.order_by(None)))
 
 
 def each(
@@ -165,7 +167,8 @@ async def at_length(
     over_lists.key_of(upto, rows.spec.key)
     number = await _number(ctx.db, keys, MOST_COUNTED)
     if _agreed(form, number):
-        asked = Asked(bulk.kind, url, _filter(ctx), upto, number if number < MOST_COUNTED else None, what or {})
+        total = number if number < MOST_COUNTED else None
+        asked = Asked(bulk.kind, url, _filter(ctx), upto, total, what or {}, seen=await seen_at(ctx))
         return await _begin(ctx, bulk, asked)
     values = await ask(count_up_to(MOST_COUNTED, number, *bulk.what))
     values["consequence"] = f"{values['consequence']} {HOW}"
