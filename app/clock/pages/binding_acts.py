@@ -25,6 +25,8 @@ from app.web.long_acts.bulk import BulkRows, LongBulk
 ADDS = "host.people"
 # What an act takes besides the right to keep bindings.
 ALSO = {"add": (ADDS,)}
+# What these do depends on the employee whom a code is matched with.
+ON_MATCHES = frozenset({"accept", "reject"})
 Verb = Callable[[AsyncSession, Actor, Iterable[int]], Awaitable[list[str] | Accepting | Adding]]
 
 
@@ -106,6 +108,7 @@ def _long(act: str, doing: str) -> LongBulk:
         left=LEFT.get(act, {}),
         names=_named,
         page="/clock_employees",
+        changed_at=Binding.updated_at if act in ON_MATCHES else None,
     )
 
 

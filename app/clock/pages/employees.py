@@ -13,17 +13,18 @@ from app.accounts.permissions import needed
 from app.clock.bindings import actions as bindings
 from app.clock.bindings import adding, undoing
 from app.clock.bindings import queries as binding_queries
-from app.clock.bindings.accepting import Accepting
+from app.clock.bindings import rows as binding_rows
+from app.clock.bindings.accepting import Accepting, named_by
 from app.clock.bindings.adding import Adding
 from app.clock.codes import BINDING_STATES
 from app.clock.models import Binding, ClockEmployee
 from app.clock.pages import employee_list, undo
-from app.clock.pages.binding_acts import ACTS, ADDS, ALSO, LONG
+from app.clock.pages.binding_acts import ACTS, ADDS, ALSO, LONG, ON_MATCHES
 from app.clock.review import long_act_words
 from app.counting import count
 from app.errors import Conflict, Forbidden, Invalid
 from app.web import exports, lists, sessions
-from app.web.bulk import action_of, carried, chosen_ids, confirmed
+from app.web.bulk import action_of, carried, chosen_ids, confirmed, mark_of
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import LONGEST_FILTER, ListSpec
@@ -80,7 +81,9 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
     closed = await _closed(ctx, around.spec, act)
     if not ids:
         raise Invalid(" ".join([f"None of the selected people can be {ACTS[act].past}.", *closed]))
-    if not await confirmed(ctx, len(ids)) or not await undo.agreed(ctx, act, ids):
+    if not (
+        await confirmed(ctx, len(ids)) and await undo.agreed(ctx, act, ids) and await _named_the_same(ctx, act, ids)
+    ):
         return await _ask(ctx, act, ids, closed)
     if await undo.wanted(ctx, act) == "take_back":
         return await _take_back(ctx, ids)
@@ -135,9 +138,26 @@ async def _ask(ctx: Context, act: str, ids: Sequence[int], closed: Sequence[str]
         submit=f"{bindings.LABELS[act]}: {who}",
         consequence=says,
         danger=ACTS[act].danger,
-        fields=await carried(ctx, len(ids)),
+        fields=[*await carried(ctx, len(ids)), ("about", await _matches(ctx, act, ids))],
         cancel_url="/clock_employees",
     )
+
+
+async def _matches(ctx: Context, act: str, ids: Sequence[int]) -> str:
+    """A mark of the employees whom *Accept* and *Reject* are about; "" for acts on codes alone."""
+    if act not in ON_MATCHES:
+        return ""
+    return mark_of((one.emp_code, named_by(one)) for one in await bindings.open_to(ctx.db, act, ids))
+
+
+async def _named_the_same(ctx: Context, act: str, ids: Sequence[int]) -> bool:
+    """False when another employee is matched than at the question, which is then asked again. A program was not
+    asked."""
+    about = (await ctx.form()).get("about")
+    if about is None:
+        return True
+    await binding_rows.hold(ctx.db)
+    return bool(about == await _matches(ctx, act, ids))
 
 
 async def _take_back(ctx: Context, ids: Sequence[int]) -> Response[Any]:

@@ -18,7 +18,7 @@ from tests.clock.problems.days import stay
 from tests.clock.problems.desk import Desk
 from tests.clock.syncing import Site, site
 from tests.conftest import Browser
-from tests.rendered_forms import Rendered
+from tests.rendered_forms import asked_with
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 MEANWHILE = "changed meanwhile"
@@ -41,8 +41,7 @@ class Question:
         url = "/problems/bulk" if bulk else f"/problems/{number}/remedy"
         ticked = {"action": "remedy", "id": str(number)}
         page = await (browser.submit(url, ticked) if bulk else browser.get(url))
-        (form,) = [one for one in Rendered(page.text, url).forms if (one.method, one.action) == ("post", url)]
-        return cls(browser, url, form.untouched())
+        return cls(browser, url, asked_with(page.text, url))
 
     async def answered(self, **given: str) -> Response:
         return await self.browser.submit(self.url, {**self.shown, **given})

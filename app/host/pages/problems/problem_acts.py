@@ -2,7 +2,7 @@
 and in bulk over a selection or a whole filter."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from app.host.pages.problems.snoozes import SNOOZES
 from app.long_acts.over_lists import SliceOutcome
 from app.problems import acts, queries
 from app.problems.kinds import kinds, place_of
+from app.problems.models import Problem
 from app.web.bulk import act_on_many, action_of, ask_first, chosen_ids
 from app.web.context import Context
 from app.web.guards import Requires
@@ -127,7 +128,8 @@ def _long(action: str) -> LongBulk:
     async def changes(ctx: Context, ids: Sequence[int], given: Given) -> SliceOutcome:
         return SliceOutcome(await chosen.verb(ctx, ids, given))
 
-    return LongBulk(f"problems.{action}", chosen.doing, chosen.past, WHAT, ACT, rows, changes, sees=SEE, page=URL)
+    bulk = LongBulk(f"problems.{action}", chosen.doing, chosen.past, WHAT, ACT, rows, changes, sees=SEE, page=URL)
+    return replace(bulk, changed_at=Problem.last_seen_at) if action == "remedy" else bulk
 
 
 def _rows(ctx: Context, query: Query, action: str, kind: str = "") -> Select[Any]:
