@@ -136,17 +136,25 @@ async def save(
     return await _overwrite(db, actor, stored, wanted, new_version=new_version)
 
 
-async def publish(db: AsyncSession, actor: Actor, uid: UUID, now: datetime, ceiling: str) -> bool:
+async def publish(
+    db: AsyncSession, actor: Actor, uid: UUID, now: datetime, ceiling: str, *, revision: int | None = None
+) -> bool:
     """True when something changed: a published survey stays as it is, an archived one comes back with its answers.
+    `revision` is the one that the person saw, None for any.
 
     An archived anonymous survey comes back as its next version, because its closed version stays closed. Raises
-    Forbidden above the ceiling, NotFound, Invalid for what can't be asked.
+    Forbidden above the ceiling, NotFound, Conflict for another revision, Invalid for what can't be asked.
     """
     refuse_above(ceiling)
     stored = await lock(db, uid)
     refuse_above(ceiling, stored.definition.enforcement)
     if stored.status == "published":
         return False
+    if revision is not None and revision != stored.revision:
+        raise Conflict(
+            f"{stored.updated_by} changed this survey on {utc_time(stored.updated_at, None)}, after you were asked. Nothing was"
+            " published. Look at what changed, then publish it again."
+        )
     if found := [*unpublishable(stored.definition, now), *await _too_few(db, stored.definition)]:
         raise refusal("The survey can't be published", found)
     is_next = stored.definition.is_anonymous and stored.published_at is not None

@@ -25,6 +25,7 @@ from app.surveys.pages.editing.gaps import gaps
 from app.surveys.pages.unanswered.reminding import MAIL_OFF
 from app.surveys.reminding import waiting
 from app.surveys.words import Names
+from app.texts import whole
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.pages import done, page
@@ -58,7 +59,8 @@ async def ask_publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Resp
 @post("/surveys/publish/{uid:str}", guards=[PUBLISHER], status_code=200)
 async def publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
     ceiling = await ceiling_of(ctx.db)
-    changed = await authoring.publish(ctx.db, ctx.actor, uid_of(uid), datetime.now(UTC), ceiling)
+    seen = whole(str((await ctx.form()).get("revision") or ""), 9)
+    changed = await authoring.publish(ctx.db, ctx.actor, uid_of(uid), datetime.now(UTC), ceiling, revision=seen)
     answer = "The survey is published." if changed else "The survey was published already."
     if changed and (await ctx.form()).get("invite"):
         stored = await authoring.load(ctx.db, uid_of(uid))

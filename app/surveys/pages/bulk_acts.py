@@ -23,7 +23,7 @@ from app.surveys.authoring.stored import Stored, load_all
 from app.surveys.models import Survey
 from app.surveys.pages.acts_allowed import Hindrance, hindrance, needed_for
 from app.surveys.pages.survey_list import around, spec_of
-from app.web.bulk import act_on_many, action_of, chosen_ids
+from app.web.bulk import act_on_many, action_of, chosen_ids, mark_of
 from app.web.context import Context
 from app.web.guards import Requires
 from app.web.list_spec import Query
@@ -81,6 +81,7 @@ def _long(act: str, doing: str) -> LongBulk:
         left={"hindered": "not in a state for it"},
         names=lambda _: select(Survey.id, Survey.title),
         at_once=50,
+        changed_at=Survey.updated_at if act == "publish" else None,
     )
 
 
@@ -124,7 +125,9 @@ async def bulk(ctx: NamedDependency[Context]) -> Response[Any]:
         return f"{count(len(able), f'{one} was', f'{many} were')} {ACTS[act].past}."
 
     none = Conflict(f"None of these surveys can be {ACTS[act].past}: {_told(hindered.values())}.")
-    return await act_on_many(ctx, len(able), url="/surveys/list", none=none, ask=ask, do=act_on_them)
+    # The question is asked again when an author saved one of them meanwhile.
+    also = [("about", mark_of((one.uid, one.revision) for one in able))] if act == "publish" else []
+    return await act_on_many(ctx, len(able), url="/surveys/list", none=none, ask=ask, do=act_on_them, also=also)
 
 
 async def _may(ctx: Context, act: str) -> str:
@@ -149,7 +152,7 @@ async def _hindrance(ctx: Context, act: str, stored: Stored, ceiling: str, now: 
 async def _do(ctx: Context, act: str, stored: Stored, now: datetime, ceiling: str) -> None:
     match act:
         case "publish":
-            await authoring.publish(ctx.db, ctx.actor, stored.uid, now, ceiling)
+            await authoring.publish(ctx.db, ctx.actor, stored.uid, now, ceiling, revision=stored.revision)
         case "archive":
             await authoring.archive(ctx.db, ctx.actor, stored.uid)
         case "delete":
