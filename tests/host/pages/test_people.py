@@ -1,6 +1,7 @@
 """The pages `/people`: works, needs sign-in, refuses the role, other workspace 404, htmx gets the block."""
 
 import json
+import re
 from urllib.parse import urlsplit
 
 import pytest
@@ -213,3 +214,36 @@ async def test_a_page_takes_at_most_four_selects(database: Database, alice: Brow
         selects.clear()
         assert (await alice.get(url)).status_code == 200
         assert len(selects) <= 4, selects  # one of them for the zone of its times
+
+
+async def account_of(database: Database, employee_id: int) -> int | None:
+    async with database.transaction() as db:
+        return await db.scalar(select(Employee.user_id).where(Employee.id == employee_id))
+
+
+async def test_the_account_of_a_person_is_searched_and_no_list_of_all_is_sent(
+    database: Database, alice: Browser, vera: Browser, visitor: Browser
+) -> None:
+    async with database.transaction() as db:
+        ada = await hire(db)
+    url = f"/people/{ada}/edit"
+    page = (await alice.get(url)).text
+    assert 'data-combo="/people/accounts"' in page
+    assert "bob@example.org" not in page
+    offered = (await alice.fragment("/people/accounts?q=brandt")).text
+    [bob] = re.findall(r'data-value="(\d+)" data-label="Bob Brandt"', offered)
+    assert "Vera" not in offered
+    assert "Eve" not in (await alice.fragment("/people/accounts")).text  # she is of another workspace
+    assert (await vera.get("/people/accounts")).status_code == 403
+    assert (await visitor.get("/people/accounts")).status_code == 303
+    form = {"name": "Ada", "id_number": "1", "active": "1"}
+    assert (await alice.submit(url, {**form, "user": bob})).status_code == 303
+    assert await account_of(database, ada) == int(bob)
+    assert 'data-text="Bob Brandt (bob@example.org)"' in (await alice.get(url)).text
+    # Without script the address is typed.
+    assert (await alice.submit(url, {**form, "user": "Vera@example.org"})).status_code == 303
+    assert await account_of(database, ada) not in (None, int(bob))
+    for wrong in ("eve@example.org", "unknown@example.org", "999999"):
+        assert (await alice.submit(url, {**form, "user": wrong})).status_code == 422
+    assert (await alice.submit(url, {**form, "user": ""})).status_code == 303
+    assert await account_of(database, ada) is None
