@@ -57,7 +57,7 @@ async def ask_set_back(ctx: NamedDependency[Context], record_id: FromPath[int]) 
         consequence=f"{what} It waits for a decision again. Punches that say “Record already decided” are judged again.",
         danger=False,
         url=f"/attendance/{record_id}/decide",
-        fields=[("status", "pending")],
+        fields=[("status", "pending"), ("seen", instant(record.updated_at))],
         cancel_url=f"/attendance/{record_id}",
         hx_target=f"#{DIALOG}" if ctx.target == DIALOG else None,
     )
