@@ -53,7 +53,6 @@ PURE = {
     "app/clock/problems/person_days.py",
     "app/clock/problems/silence.py",
     "app/clock/problems/terminal_detectors.py",
-    "app/clock/review/judged_words.py",
     "app/clock/review/missing_end.py",
     "app/clock/review/sentences.py",
     "app/clock/review/timeline.py",

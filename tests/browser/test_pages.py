@@ -30,7 +30,7 @@ from tests.web.transport.test_needed import without_rules
 LAPTOP = {"width": 1280, "height": 800}
 # Answers that are not looked at as a page: parts of one, pictures, streams, programs' addresses.
 _PARTS = re.compile(
-    r"^/(api|v1|health|metrics|ping|static)\b|/(options|hosts|photo|icon|schedule|live|now|rejudging)\b|/view/[^/]+/people$"
+    r"^/(api|v1|health|metrics|ping|static)\b|/(options|hosts|photo|icon|schedule|live|now|rejudging|first_run)\b|/people/accounts$|/view/[^/]+/people$"
     r"|^/surveys/file/|/download$"
 )
 # Pages for who is not signed in, or that need what this portal does not hold (a token, a role of its own): the same

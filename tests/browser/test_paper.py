@@ -9,7 +9,7 @@ from tests.browser.conftest import SignedIn
 
 pytestmark = pytest.mark.browser
 _PROMPT = """() => {
-  document.documentElement.style.setProperty("--prompt-room", "900px");
+  document.documentElement.style.setProperty("--prompt-end", "900px");
   const card = document.createElement("div");
   card.className = "prompt-corner";
   document.querySelector(".shell-page").append(card);

@@ -470,11 +470,12 @@ def test_a_required_one_is_never_folded(ask: Callable[..., None], nora: Page, *,
 def test_a_folded_one_leaves_the_buttons_at_the_foot_of_a_page_free(
     ask: Callable[..., None], page_of: SignedIn
 ) -> None:
-    ask({"title": "Lunch", "questions": [STARS], "user_types": ["admin"]})
     alice = page_of("alice")
     alice.goto("/people")
     alice.locator("tbody a[data-drawer]").first.click()
-    card = meet_card(alice, "Lunch", at=alice.locator("#drawer-box .drawer-open").get_attribute("href") or "")
+    person = alice.locator("#drawer-box .drawer-open").get_attribute("href") or ""
+    ask({"title": "Lunch", "questions": [STARS], "user_types": ["admin"]})
+    card = meet_card(alice, "Lunch", at=person)
     alice.keyboard.press("Tab")
     expect(card.get_by_role("button", **FOLD)).to_be_visible()
     delete = alice.locator("main .drawer-foot").get_by_role("link", name="Delete…")

@@ -19,9 +19,8 @@ from app.clock.pages.devices import JUDGED
 from app.clock.pages.punch_acts import ACTS
 from app.clock.punches import rejudging
 from app.clock.review import decisions, fixes, settled_words, settling
-from app.clock.review.decisions import Resolved
+from app.clock.review.decisions import Resolved, judged_again
 from app.clock.review.fixes import Fix
-from app.clock.review.judged_words import judged_again
 from app.clock.review.why import Why, why
 from app.counting import count
 from app.dates import PageZone

@@ -8,7 +8,6 @@ from app.clock.models import Punch
 from app.clock.problems.code_remedies import CHANGED, chosen
 from app.clock.problems.person_days import IS_OF_NO_TERMINAL, day_of, who_of
 from app.clock.review import decisions, settling, using_many
-from app.clock.review.judged_words import judged_again
 from app.clock.review.long_act_words import told
 from app.counting import count
 from app.db.among import among
@@ -91,7 +90,7 @@ async def _use(asked: RemedyAsked, ids: Sequence[int], _: str) -> bool:
     """Raises Conflict with the reason where a shift can't be used; of many those are left."""
     if len(asked.subject_ids) == 1:
         used = await decisions.use_punches(asked.db, asked.actor, ids[0])
-        asked.notes.append(judged_again(used.punches, used.outcomes))
+        asked.notes.append(decisions.judged_again(used.punches, used.outcomes))
         return True
     using = await using_many.use(asked.db, asked.actor, among(Punch.id, ids), most=100)
     asked.notes.append(told(using).sentence)

@@ -21,7 +21,7 @@ from app.clock.importing.facts import Surroundings
 from app.clock.importing.owners import read_owners
 from app.clock.importing.rows import JudgedPunch
 from app.clock.models import Punch
-from app.clock.outcomes import Outcome
+from app.clock.outcomes import Outcome, outcome_label
 from app.clock.pairing import use_punches as pairing_use
 from app.clock.pairing.inputs import UNPAIRED, PairingEmployee, PairingPunch
 from app.clock.pairing.use_punches import Use, UseRefusal
@@ -266,3 +266,15 @@ async def _audit_use(db: AsyncSession, actor: Actor, punch_id: int, use: Use) ->
         "outcomes": counted,
     }
     await audit.record(db, actor, "clock.use_punches", "punch", punch_id, before={"outcome": LATE}, after=told)
+
+
+def judged_again(punches: int, outcomes: Mapping[str, int] | None) -> str:
+    """What became of punches, as one sentence. `outcomes`: outcome → how many, "" for none yet; None while the import
+    is to come."""
+    if outcomes is None:
+        are = count(punches, "punch is", "punches are")
+        return f"{are} judged again by the import that just started; it may take a minute."
+    if punches == 1:
+        return f"1 punch was judged again: {', '.join(outcome_label(word or None) for word in outcomes)}."
+    became = ", ".join(f"{number:,} × {outcome_label(word or None)}" for word, number in sorted(outcomes.items()))
+    return f"{count(punches, 'punch was', 'punches were')} judged again: {became}."

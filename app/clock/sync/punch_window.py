@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
+from functools import partial
 from typing import Any
 
 from sqlalchemy import text
@@ -21,8 +22,8 @@ from app.clock.mirror.cursors import PUNCHES, WalkPosition
 from app.clock.mirror.punch_rows import Target, make_people, make_terminals, write_punches
 from app.clock.mirror.rezoning import IS_CURRENT
 from app.clock.parsing import Parsed, ParsedPunch, UnreadableRow
+from app.clock.punches import daily_totals
 from app.clock.remote import Page
-from app.clock.sync.counting_up import count_up
 from app.clock.sync.page_walk import to_the_end, walk_until_complete
 from app.clock.sync.run_state import RunState, Step
 from app.clock.sync.window_completeness import Next, Seen, WalkTally, next_step
@@ -37,6 +38,9 @@ _HELD = text(
       AND {IS_CURRENT}
     """
 )
+
+# Counting takes whole weeks each time, so it waits for this many changed punches.
+MANY = 20_000
 
 
 class TooLargeError(Exception):
@@ -118,7 +122,7 @@ class PunchWalk:
             await self._count_only(page, position)
         else:
             await self._mirror(page, position)
-            await count_up(self.run)
+            await _count_up(self.run)
         most = self.window.most_rows
         if page.number == 1 and most is not None and page.total > most and not self.strays:
             raise TooLargeError(page.total)
@@ -251,3 +255,13 @@ async def held(db: AsyncSession, generation: int, first: date, until: date | Non
         "generation": generation, "first": first - DAY, "start": start, "until": until, "end": end, "emp_code": emp_code
     }  # fmt: skip
     return (await db.scalar(_HELD, values)) or 0
+
+
+async def _count_up(run: RunState) -> None:
+    """Counts the changed days once many punches were written since this run last did. Until a day is counted up, each
+    page counts its punches one by one."""
+    counts = run.counts.get(PUNCHES, Counts())
+    written = counts.created + counts.updated
+    if written - run.counted_up >= MANY:
+        await daily_totals.roll_up_in(partial(run.parts.database.transaction, run.workspace))
+        run.counted_up = written

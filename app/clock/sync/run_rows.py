@@ -178,7 +178,7 @@ async def close_dead(db: AsyncSession) -> bool:
 
 async def close_left(db: AsyncSession) -> None:
     """As `close_dead`, where no job is left that would carry the run on."""
-    has_job = exists().where(Job.workspace == workspace_of(db), Job.name == "clock_sync", OPEN_JOB)
+    has_job = exists().where(Job.workspace == workspace_of(db), Job.name == JOB, OPEN_JOB)
     if not await db.scalar(select(has_job)):
         await close_dead(db)
 

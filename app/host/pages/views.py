@@ -33,18 +33,18 @@ async def index(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[
     return await _show(ctx, _of(ctx, name), str(ctx.request.query_params.get("at", "")), NEW.fill())
 
 
-@post("/views/{list_name:str}", guards=[signed_in], status_code=200)
-async def save(ctx: NamedDependency[Context], list_name: FromPath[str]) -> Response[Any]:
-    rights, posted = _of(ctx, list_name), await ctx.form()
+@post("/views/{name:str}", guards=[signed_in], status_code=200)
+async def save(ctx: NamedDependency[Context], name: FromPath[str]) -> Response[Any]:
+    rights, posted = _of(ctx, name), await ctx.form()
     shared = posted.get("shared") == "1"
     if shared and not _may_share(ctx, rights):
         raise Forbidden(needed(rights.edits) if rights.edits else "Views of this list are for oneself.")
-    name, address = str(posted.get("name", "")), str(posted.get("at", ""))
+    called, address = str(posted.get("name", "")), str(posted.get("at", ""))
     try:
-        was = await saved_views.replaced(ctx.db, ctx.user.id, rights, name, address, shared=shared)
+        was = await saved_views.replaced(ctx.db, ctx.user.id, rights, called, address, shared=shared)
         if was and posted.get("confirmed") != "1":
-            return await _ask_to_replace(ctx, was, name, address, shared=shared)
-        saved = await saved_views.save(ctx.db, ctx.actor, rights, name, address, shared=shared)
+            return await _ask_to_replace(ctx, was, called, address, shared=shared)
+        saved = await saved_views.save(ctx.db, ctx.actor, rights, called, address, shared=shared)
     except Invalid as refused:
         form = NEW.read(posted)
         form.errors.clear()

@@ -38,8 +38,8 @@ async def responses_of_person(ctx: Context, person: KnownPerson) -> Part | None:
     if person.user_id is None or not ctx.may("surveys.view") or not enabled(ctx.policies, "module_surveys"):
         return None
     newest = (await ctx.db.execute(queries.newest_of(person.user_id).limit(MOST_EACH))).all()
-    told = {"rows": newest, "user_id": person.user_id, "outcomes": OUTCOMES, "is_erased": False}
+    shown = {"rows": newest, "user_id": person.user_id, "outcomes": OUTCOMES, "is_erased": False}
     if not newest:
         erased = queries.has_erased_key(person.user_id)
-        told["is_erased"] = await ctx.db.scalar(select(erased))
-    return Part("Surveys", "surveys/person_responses.html", told)
+        shown["is_erased"] = await ctx.db.scalar(select(erased))
+    return Part("Surveys", "surveys/person_responses.html", shown)

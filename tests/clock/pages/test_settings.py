@@ -306,7 +306,7 @@ async def test_a_rule_is_shown_with_what_it_would_change_and_saved_only_when_con
     asked = await alice.submit(URL, form)
     assert asked.status_code == 200
     assert "<strong>3</strong>" in asked.text
-    assert "All 6 punches of 3 people" in asked.text
+    assert "it tries the new rules on all 6 punches of" in asked.text
     async with database.transaction() as db:
         assert (await read_settings(db)).double_tap_minutes == 5
     kept = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', asked.text))

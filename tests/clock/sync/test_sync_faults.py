@@ -14,7 +14,7 @@ from app.clock.figures import completeness as progress
 from app.clock.mirror.shortfalls import RUNS
 from app.clock.problems.silence import is_silent
 from app.clock.punches import queries
-from app.clock.sync import backfill, counting_up, run_rows
+from app.clock.sync import backfill, punch_window, run_rows
 from app.clock.sync import run as sync
 from app.clock.sync import window_completeness as completeness
 from app.errors import Conflict
@@ -373,7 +373,7 @@ async def test_a_stopped_run_ends_after_its_page_and_queues_nothing(parts):
 
 
 async def test_a_run_of_many_punches_counts_their_days_meanwhile(parts, monkeypatch):
-    monkeypatch.setattr(counting_up, "MANY", 60)
+    monkeypatch.setattr(punch_window, "MANY", 60)
     async with site(parts, employees=20) as here:
         await here.set(page_size=20)
         run_id = await here.start()
