@@ -17,7 +17,7 @@ from app.host.models import Employee
 from app.host.pages.people import person_of
 from app.host.people import people, people_import
 from app.host.people.people import LONGEST, EmployeeDetails
-from app.texts import whole
+from app.texts import is_keepable, whole
 from app.web import edits
 from app.web.context import Context
 from app.web.fields import Choice, Email, Flag, Text
@@ -112,6 +112,8 @@ async def _account_options(ctx: Context, person: Row[Any] | None) -> dict[str, s
     """Only the accounts that the form may name: the stored one, and the one that was posted, by its number or, typed
     without script, by its e-mail address."""
     posted = str((await ctx.form()).get("user", "")).strip() if ctx.request.method == "POST" else ""
+    if not is_keepable(posted):  # the field refuses it
+        posted = ""
     wanted = [one for one in (person and person.user_id, whole(posted, 15)) if one]
     meant = or_(User.id.in_(wanted), User.email == posted.lower())
     found = (await ctx.db.execute(_ACCOUNTS.where(User.workspace == ctx.workspace, meant))).all()
