@@ -137,11 +137,31 @@ async def test_a_part_of_a_week_is_counted_once_for_some_people_without_the_days
         plain = await queries._counted_fresh(db, wanted)
         with watch(mirror.engine) as found:
             counted = await queries.counted_by_day(db, wanted)
-            page = await queries.located_rows(db, wanted, counted, queries.NEWEST_FIRST, offset=0, per_page=5)
+            page = await queries.located_rows(db, wanted, counted, newest_first=True, offset=0, per_page=5)
     assert len(page) == 5
     assert counted.total == plain.total == MANY // DAYS * 12 // 30 * days
     # 18 hours at both ends, the longest offset from UTC. Whole days would be five.
     assert sum(one.rows for one in found.reads) < plain.total * (days + 2) / days
+
+
+@pytest.mark.parametrize("outcomes", [("",), ("", "awaiting", "overlaps")])
+async def test_while_days_wait_to_be_counted_what_is_not_judged_yet_is_read_without_what_is(
+    mirror: Database, urls: DatabaseUrls, outcomes: tuple[str, ...]
+) -> None:
+    async with mirror.transaction() as db:
+        await db.execute(text("UPDATE clock_transactions SET import_outcome = NULL WHERE id % 20 = 0"))
+        await daily_totals.mark_stale(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
+    await settle(urls, "clock_transactions", "clock_stale_days")
+    wanted = queries.PunchFilter(outcomes=outcomes)
+    async with mirror.transaction() as db:
+        with watch(mirror.engine) as found:
+            counted = await queries.counted_by_day(db, wanted)
+            page = await queries.located_rows(db, wanted, counted, newest_first=True, offset=500, per_page=50)
+    assert len(page) == 50
+    assert counted.total == MANY // 20 + 1
+    assert sum(one.rows for one in found.reads) < MANY // 4
+    # All punches lie in more than 500.
+    assert blocks_of(found) < 350, found.worst and found.worst.told()
 
 
 async def test_days_that_an_older_version_counted_get_their_hours_by_and_by(mirror: Database) -> None:

@@ -99,6 +99,14 @@ class Punch(Base):
         Index(
             "clock_transactions_record", "host_attendance_id", postgresql_where=text("host_attendance_id IS NOT NULL")
         ),
+        # What waits to be judged is counted and read in order from this index alone.
+        Index(
+            "clock_transactions_unjudged",
+            "local_date",
+            "punched_at_utc",
+            "id",
+            postgresql_where=text("import_outcome IS NULL"),
+        ),
         Index("clock_transactions_gone", "local_date", postgresql_where=text("gone_at_utc IS NOT NULL")),
         Index(
             "clock_transactions_settled",

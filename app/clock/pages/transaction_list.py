@@ -24,7 +24,7 @@ from app.clock.pages.transaction_filters import (
 )
 from app.clock.punches import rejudging
 from app.clock.punches.day_counts import NOT_JUDGED
-from app.clock.punches.queries import NEWEST_FIRST, OLDEST_FIRST, PUNCHES, PunchFilter, counted_by_day, located_rows
+from app.clock.punches.queries import PUNCHES, PunchFilter, by_time, counted_by_day, located_rows
 from app.clock.review import decisions, settling
 from app.errors import Invalid
 from app.long_acts import progress as long_acts
@@ -256,7 +256,7 @@ async def load(ctx: Context, framed: PunchListFrame) -> ListPage:
         ctx.db,
         punches,
         counted if down else counted.reversed(),
-        NEWEST_FIRST if down else OLDEST_FIRST,
+        newest_first=down,
         offset=wanted.offset,
         per_page=wanted.per_page,
     )
@@ -279,7 +279,7 @@ def punch_filter(wanted: ListQuery, codes: tuple[str, ...] | None) -> PunchFilte
 def in_order(ctx: Context, spec: ListSpec) -> Select[Any]:
     """Every row for an export, in an order that an index has."""
     down = lists.asked(spec, ctx.request.query_params).sort.startswith("-")
-    return PUNCHES.order_by(*(NEWEST_FIRST if down else OLDEST_FIRST))
+    return PUNCHES.order_by(*by_time(Punch, newest_first=down))
 
 
 def able(action: str) -> ColumnElement[bool]:

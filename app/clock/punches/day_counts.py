@@ -76,16 +76,22 @@ def unknown(code: SQLColumnExpression[Any]) -> ColumnElement[bool]:
 async def count_by_day(db: AsyncSession, *, days: Days, equal: Mapping[str, Any]) -> Counted:
     """Counts under a range of local days and equalities on `terminal_sn`, `import_outcome` and `punch_code` (both
     lists; UNKNOWN among the codes stands for those outside 0-5)."""
-    # A look-up for each stale day: joined, the planner would read every punch,
-    # since it cannot know how few days there are.
-    there = select(func.count()).where(Punch.local_date == StaleDay.local_date, *_equalities(Punch, equal))
-    fresh = select(StaleDay.local_date, there.correlate(StaleDay).scalar_subquery().label("n")).where(
-        _within(StaleDay.local_date, days), _differs(equal)
-    )
+    parts: list[Mapping[str, Any]] = [equal]
+    if "import_outcome" in equal:
+        parts = [{**equal, "import_outcome": part} for part in judged_and_not(equal["import_outcome"])]
+    n = sum((_of_stale_day(part) for part in parts), literal_column("0"))
+    fresh = select(StaleDay.local_date, n.label("n")).where(_within(StaleDay.local_date, days), _differs(equal))
     every = union_all(*_kept(days, equal), fresh).subquery()
     by_day = select(every.c.local_date, func.sum(every.c.n)).group_by(every.c.local_date)
     rows = await db.execute(by_day.order_by(every.c.local_date.desc()))
     return Counted([(day, int(count)) for day, count in rows if count])
+
+
+def _of_stale_day(equal: Mapping[str, Any]) -> ColumnElement[int]:
+    """A look-up for each stale day: joined, the planner would read every punch, since it cannot know how few days there
+    are."""
+    there = select(func.count()).where(Punch.local_date == StaleDay.local_date, *_equalities(Punch, equal))
+    return there.correlate(StaleDay).scalar_subquery()
 
 
 def _differs(equal: Mapping[str, Any]) -> ColumnElement[bool]:
@@ -164,8 +170,10 @@ def _equalities(table: type[Punch | PunchCount], equal: Mapping[str, Any]) -> li
         column = getattr(table, name)
         if name == "punch_code":
             conditions.append(has_code(column, value))
-        elif name == "import_outcome":
+        elif name == "import_outcome" and table is Punch:
             conditions.append(has_outcome(column, value))
+        elif name == "import_outcome":
+            conditions.append(column.in_(value))
         else:
             conditions.append(column == value)
     return conditions
@@ -176,7 +184,16 @@ def has_code(column: SQLColumnExpression[Any], codes: Sequence[int]) -> ColumnEl
     return or_(named, unknown(column)) if UNKNOWN in codes else named
 
 
+def judged_and_not(outcomes: Sequence[str]) -> list[list[str]]:
+    """The same outcomes in parts of which each has an index: for both at once PostgreSQL would read the table."""
+    judged = [one for one in outcomes if one != NOT_JUDGED]
+    return [judged, [NOT_JUDGED]] if judged and NOT_JUDGED in outcomes else [list(outcomes)]
+
+
 def has_outcome(column: SQLColumnExpression[Any], outcomes: Sequence[str]) -> ColumnElement[bool]:
-    """NOT_JUDGED stands for punches that are not judged yet. PostgreSQL uses the index for both forms."""
-    named = column.in_(list(outcomes))
-    return or_(named, column.is_(None)) if NOT_JUDGED in outcomes else named
+    """Of punches; in the kept counts NOT_JUDGED is an outcome like any other. PostgreSQL has an index for each of the
+    two forms."""
+    judged = [one for one in outcomes if one != NOT_JUDGED]
+    if NOT_JUDGED not in outcomes:
+        return column.in_(judged)
+    return or_(column.in_(judged), column.is_(None)) if judged else column.is_(None)

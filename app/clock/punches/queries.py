@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, and_, any_, func, not_, or_, select, text, true, tuple_
+from sqlalchemy import ColumnElement, and_, any_, func, not_, or_, select, text, true, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.clock.models import Area, Binding, ClockEmployee, Department, Device, Position, Punch
 from app.clock.punches import settled, week_counts
-from app.clock.punches.day_counts import NOT_JUDGED, count_by_day, has_code, has_outcome
+from app.clock.punches.day_counts import NOT_JUDGED, count_by_day, has_code, has_outcome, judged_and_not
 from app.db.among import among
 from app.db.located import Counted, is_dense
 from app.db.rows import plain, plan_each
@@ -75,8 +75,6 @@ PUNCHES = (
     .outerjoin(Binding, Binding.clock_employee_id == ClockEmployee.id)
     .outerjoin(Device, Device.sn == Punch.terminal_sn)
 )
-NEWEST_FIRST = (Punch.local_date.desc(), Punch.punched_at_utc.desc(), Punch.id.desc())
-Order = Sequence[Any]
 T = TypeVar("T")
 # Every row is stamped with the start of the transaction that writes it. One that has only read so far may write yet.
 FEW = 20_000
@@ -86,7 +84,12 @@ _AROUND = text(
         (SELECT count(*) FROM (SELECT FROM clock_transactions WHERE updated_at >= :since LIMIT :few) AS other) AS after
     """
 )
-OLDEST_FIRST = (Punch.local_date, Punch.punched_at_utc, Punch.id)
+
+
+def by_time(of: Any, *, newest_first: bool) -> tuple[Any, ...]:
+    """The order of the list. `of`: Punch, or the columns of a subquery of it."""
+    columns = (of.local_date, of.punched_at_utc, of.id)
+    return tuple(column.desc() for column in columns) if newest_first else columns
 
 
 def _both(one: tuple[T, ...] | None, other: tuple[T, ...] | None) -> tuple[T, ...] | None:
@@ -175,6 +178,13 @@ class PunchFilter:
             parts.append(self.other)
         return and_(*parts, *self._by_mark())
 
+    def by_index(self) -> "list[PunchFilter]":
+        """The same punches in parts of which each can be read in order from an index. Those of some people have one
+        that knows every outcome."""
+        if self.outcomes is None or self.emp_codes is not None:
+            return [self]
+        return [replace(self, outcomes=tuple(part)) for part in judged_and_not(self.outcomes)]
+
     def _by_mark(self) -> Iterator[ColumnElement[bool]]:
         if self.settled is not None:
             yield Punch.settled_at_utc.is_not(None) if self.settled else settled.OPEN
@@ -204,12 +214,12 @@ async def punches_of_records(db: AsyncSession, record_ids: Sequence[int]) -> dic
 async def punch_page(db: AsyncSession, wanted: PunchFilter, *, page: int, per_page: int) -> PunchPage:
     """One page, newest first: one SELECT that counts and locates, one for the rows."""
     counted = await counted_by_day(db, wanted)
-    rows = await located_rows(db, wanted, counted, NEWEST_FIRST, offset=(page - 1) * per_page, per_page=per_page)
+    rows = await located_rows(db, wanted, counted, newest_first=True, offset=(page - 1) * per_page, per_page=per_page)
     return PunchPage(rows, counted.total)
 
 
 async def located_rows(
-    db: AsyncSession, wanted: PunchFilter, counted: Counted, order: Order, *, offset: int, per_page: int
+    db: AsyncSession, wanted: PunchFilter, counted: Counted, *, newest_first: bool, offset: int, per_page: int
 ) -> Sequence[Any]:
     """The rows of a page; `counted` is in the same order, so that only the page's own days are read,
     however deep it is."""
@@ -218,8 +228,17 @@ async def located_rows(
     days, skip = counted.locate(offset, per_page)
     if not days:
         return []
-    ids = select(Punch.id).where(wanted.condition(), _on(days)).order_by(*order).limit(per_page).offset(skip)
-    return await plain(db, PUNCHES.where(Punch.id.in_(ids)).order_by(*order))
+    parts = [
+        select(Punch.local_date, Punch.punched_at_utc, Punch.id)
+        .where(part.condition(), _on(days))
+        .order_by(*by_time(Punch, newest_first=newest_first))
+        .limit(skip + per_page)
+        .subquery()
+        for part in wanted.by_index()
+    ]
+    found = parts[0] if len(parts) == 1 else union_all(*(select(part) for part in parts)).subquery()
+    ids = select(found.c.id).order_by(*by_time(found.c, newest_first=newest_first)).limit(per_page).offset(skip)
+    return await plain(db, PUNCHES.where(Punch.id.in_(ids)).order_by(*by_time(Punch, newest_first=newest_first)))
 
 
 def _on(days: Sequence[date]) -> ColumnElement[bool]:
@@ -288,5 +307,6 @@ async def punches_after(
     condition = wanted.condition()
     if after is not None:
         condition = and_(condition, tuple_(Punch.local_date, Punch.punched_at_utc, Punch.id) < tuple_(*after))
-    ids = select(Punch.id).where(condition).order_by(*NEWEST_FIRST).limit(per_page + 1)
-    return await plain(db, PUNCHES.where(Punch.id.in_(ids)).order_by(*NEWEST_FIRST))
+    order = by_time(Punch, newest_first=True)
+    ids = select(Punch.id).where(condition).order_by(*order).limit(per_page + 1)
+    return await plain(db, PUNCHES.where(Punch.id.in_(ids)).order_by(*order))
