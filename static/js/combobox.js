@@ -58,7 +58,7 @@ function enhance(combo) {
 
   // The words in the field look like an answer: the refusal names them.
   function refuse() {
-    const unchosen = search.value ? `Choose one of the list: “${search.value}” is no choice.` : "Choose one from the list.";
+    const unchosen = search.value ? `Choose one from the list: “${search.value}” isn’t in it.` : "Choose one from the list.";
     search.setCustomValidity(search.value || search.required ? unchosen : "");
   }
   if (!field.value && search.value) refuse();

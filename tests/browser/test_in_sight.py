@@ -125,3 +125,13 @@ def test_a_message_on_the_page_of_a_person_stands_above_its_buttons(page_of: Sig
         assert foot
         assert said
         assert said["y"] + said["height"] <= foot["y"], height
+
+
+def test_on_a_phone_the_question_before_other_import_rules_shows_its_numbers_whole(page_of: SignedIn) -> None:
+    page = page_of("alice", viewport={"width": 360, "height": 740})
+    page.goto("/clock_settings")
+    page.get_by_label("Default direction of a terminal").select_option("undirected")
+    page.get_by_role("button", name="Save import rules").click()
+    table = page.get_by_role("region", name="What would change")
+    expect(table).to_be_visible()
+    assert table.evaluate("one => one.scrollWidth - one.clientWidth") == 0

@@ -470,7 +470,7 @@ def test_bind_names_the_words_that_are_no_choice_and_leads_to_them(page_of: Sign
     assert typed
     drawer.get_by_role("button", name="Bind", exact=True).click()
     expect(host).to_be_focused()
-    assert host.evaluate("field => field.validationMessage") == f"Choose one of the list: “{typed}” is no choice."
+    assert host.evaluate("field => field.validationMessage") == f"Choose one from the list: “{typed}” isn’t in it."
 
 
 def test_what_is_wrong_with_the_employee_stands_at_the_field_with_the_focus(page_of: SignedIn) -> None:

@@ -105,7 +105,7 @@ async def accounts(ctx: NamedDependency[Context]) -> Response[Any]:
         .limit(MOST_OFFERED)
     )
     items = [{"value": row.id, "label": row.name, "hint": row.email} for row in found]
-    return await page(ctx, "host/people_options.html", fragment="options", items=items)
+    return await page(ctx, "host/account_options.html", fragment="options", items=items)
 
 
 async def _account_options(ctx: Context, person: Row[Any] | None) -> dict[str, str]:

@@ -148,10 +148,10 @@ async def remove(db: AsyncSession, actor: Actor, ids: Iterable[int]) -> list[int
     found = among(Employee.id, ids) & Employee.deleted_at.is_(None)
     changed = await _set(db, found, deleted_at=func.now())
     freed = await _free_codes(db, changed)
-    changes = [
-        AuditedChange(one, {"deleted": False, "kiosk_codes": freed.get(one, [])}, {"deleted": True, "kiosk_codes": []})
-        for one in changed
-    ]
+    changes = []
+    for one in changed:
+        had = {"deleted": False, "kiosk_codes": freed.get(one, [])}
+        changes.append(AuditedChange(one, *audit.changed_fields(had, {"deleted": True, "kiosk_codes": []})))
     codes = tuple(code for several in freed.values() for code in several)
     if codes:
         await events.tell(db, events.KioskChanged(codes))

@@ -20,6 +20,7 @@ from app.clock.pages.sync import cursor_words
 from app.clock.pages.sync.run_words import STATUS_LABELS, described
 from app.clock.punches import daily_totals
 from app.clock.settings import ClockSettings, read_settings
+from app.dates import day_words
 from app.db.session import Database
 from app.parts import Parts
 from tests.clock import sync_rows
@@ -287,6 +288,24 @@ async def test_a_runs_page_shows_counts_rows_set_aside_and_calls(
         assert words in text
     assert f"/clock_logs?run={number}" in text
     assert (await alice.get("/clock_sync/runs/999999")).status_code == 404
+
+
+async def test_the_days_that_a_run_reads_name_their_year_only_where_it_is_another(
+    parts: Parts, database: Database, bob: Browser
+) -> None:
+    await connected(parts)
+    this_year = datetime.now(UTC).year
+    read = {
+        "resource": "transactions",
+        "from": f"{this_year - 1}-12-30T00:00:00",
+        "until": f"{this_year}-01-02T00:00:00",
+    }
+    async with database.transaction() as db:
+        await run(db, "running", progress=read)
+    first = day_words(date(this_year - 1, 12, 30), None)
+    last = day_words(date(this_year, 1, 2), date(this_year, 1, 1))
+    assert f"from {first} to {last}" in (await bob.get("/clock_sync")).text
+    assert str(this_year) not in last
 
 
 async def test_events_follow_the_run_hold_no_transaction_and_end_with_it(

@@ -116,6 +116,9 @@ async def test_deleting_frees_the_kiosk_codes_and_restoring_does_not_bring_them_
     assert await people.restore(db, ALICE, [ada]) == [ada]
     assert (await employee_of(db, ada)).deleted_at is None
     assert (await db.scalars(select(KioskEnrolment))).all() == []
+    assert await people.remove(db, ALICE, [ada]) == [ada]
+    # She has none by now, so the history has no word of codes.
+    assert (await acts_on(db, "employee", ada))[-1].before == {"deleted": False}
 
 
 async def test_no_person_of_another_workspace_is_reached(database: Database) -> None:

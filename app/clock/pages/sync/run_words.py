@@ -110,7 +110,7 @@ def described(run: Any, settings: ClockSettings, now: datetime) -> Described:
         words=failure_words.words(run.error_code),
         message=run.error_message,
         resource=RESOURCE_LABELS.get(name, name.replace("_", " ").capitalize()),
-        detail=_detail(progress),
+        detail=_detail(progress, now.date()),
         done=done,
         total=total,
         rows=rows,
@@ -135,24 +135,23 @@ def _share(name: str, progress: Mapping[str, Any], by_name: Mapping[str, Any]) -
     return min(by_name[name].get("fetched", 0), total), total
 
 
-def _detail(progress: Mapping[str, Any]) -> str:
+def _detail(progress: Mapping[str, Any], today: date) -> str:
+    def day(kept: str) -> str:
+        return day_words(date.fromisoformat(kept[:10]), today)
+
     parts = []
     if progress.get("page"):
         parts.append(f"page {progress['page']:,}")
     if progress.get("from"):
         until = progress.get("until")
-        parts.append(f"from {_day(progress['from'])}" + (f" to {_day(until)}" if until else " on"))
+        parts.append(f"from {day(progress['from'])}" + (f" to {day(until)}" if until else " on"))
     if progress.get("day"):
-        parts.append(f"checking {_day(progress['day'])}")
+        parts.append(f"checking {day(progress['day'])}")
     if progress.get("total") and progress.get("resource") == "transactions":
         parts.append(f"{progress['total']:,} in this window")
     if (progress.get("walk") or 1) > 1:
         parts.append(f"walk {progress['walk']} over the same pages")
     return " · ".join(parts)
-
-
-def _day(kept: str) -> str:
-    return day_words(date.fromisoformat(kept[:10]), None)
 
 
 def _outcomes(counts: Mapping[str, int]) -> list[tuple[str, str, str, int]]:
