@@ -1,8 +1,9 @@
 """What each test asks of the database, written down while the suite runs with `--write-statements`,
 and which tests send all of it together.
 
-A statement of the program counts once for each kind of answer: rows, none, or an error by its code. Its values do not
-count, nor how many there are of them in a row. What a test itself asks, to look or to prepare, does not count.
+A statement of the program counts once if it is answered, since another server parses and plans it whatever the answer
+is, and once for each error by its code. Its values do not count, nor how many there are of them in a row. What a test
+itself asks, to look or to prepare, does not count.
 """
 
 import hashlib
@@ -11,9 +12,11 @@ import re
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import cache
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,12 +33,15 @@ FOLDER = ROOT / ".pytest_cache" / "statements"
 _STARTS = {"subprocess.Popen", "os.posix_spawn", "os.fork"}
 # What a test costs before its first line, in seconds.
 _BEFORE = 0.02
+_ANSWERED = "answered"
 # Values, and what is named by chance or by a tenant.
 _VALUES = re.compile(r"'(?:[^']|'')*'|\b\d+\b|\btenant_\w+|(?<=sa_savepoint_)\d+")
 _PLACES = re.compile(r"(\$(?:::[\w ]+(?:\[\])?)?)(?:, ?\1)+")
 _ROWS = re.compile(r"(\([^()]*\))(?:, ?\1)+")
-# The driver's own methods, through which all other ones of it pass; a statement comes first.
+# The driver's own methods, through which all other ones of it pass; a statement comes first. Those that only prepare
+# one have no answer yet.
 _OF_THE_DRIVER = ("execute", "_execute", "_executemany", "_copy_in", "_copy_out")
+_PREPARING = ("prepare", "cursor")
 
 
 # Who sends a statement is the nearest of these behind it; what app/db sends, it sends for others.
@@ -63,9 +69,10 @@ class Notes:
         self._heard = {"after_cursor_execute": self._answered, "handle_error": self._failed}
         for name, hear in self._heard.items():
             event.listen(Engine, name, hear)
-        self._drivers = {name: getattr(asyncpg.Connection, name) for name in _OF_THE_DRIVER}
+        self._drivers = {name: getattr(asyncpg.Connection, name) for name in (*_OF_THE_DRIVER, *_PREPARING)}
         for name, ask in self._drivers.items():
-            setattr(asyncpg.Connection, name, self._overheard(ask))
+            hear = self._overheard_preparing if name in _PREPARING else self._overheard
+            setattr(asyncpg.Connection, name, hear(ask))
         sys.addaudithook(self._met)
 
     @pytest.hookimpl(wrapper=True)
@@ -94,8 +101,8 @@ class Notes:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._is_unsure = self._is_unsure or not report.passed
 
-    def _answered(self, _connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-        self._note(statement, "rows" if cursor.rowcount else "none")
+    def _answered(self, _connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        self._note(statement, _ANSWERED)
 
     def _failed(self, context: Any) -> None:
         if context.statement:
@@ -114,9 +121,17 @@ class Notes:
             except Exception as error:
                 self._note(statement, _code(error))
                 raise
-            is_empty = not answer or (isinstance(answer, str) and answer.endswith(" 0"))
-            self._note(statement, "none" if is_empty else "rows")
+            self._note(statement, _ANSWERED)
             return answer
+
+        return asking
+
+    def _overheard_preparing(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        def asking(connection: asyncpg.Connection, statement: str, *given: Any, **named: Any) -> Any:
+            # SQLAlchemy prepares each one, and tells of it when it is answered.
+            if "/sqlalchemy/" not in sys._getframe(1).f_code.co_filename:
+                self._note(statement, _ANSWERED)
+            return ask(connection, statement, *given, **named)
 
         return asking
 
@@ -166,15 +181,27 @@ def written_down(folder: Path) -> dict[str, Asked]:
 
 def enough(asked: Mapping[str, Asked]) -> set[str]:
     """The tests that stay, and beside them as many as send every statement of all: first those that send most of what
-    is missing for their time."""
-    chosen = {test for test, one in asked.items() if one.stays}
-    met = set[str]().union(*(asked[test].statements for test in chosen))
+    is missing for their time. None of them sends only what others of them send too."""
+    kept = {test for test, one in asked.items() if one.stays}
+    chosen = _most_for_their_time_first(asked, kept)
+    senders = Counter(chain.from_iterable(asked[test].statements for test in kept | chosen))
+    for test in sorted(chosen, key=lambda test: (-asked[test].seconds, test)):
+        if all(senders[statement] > 1 for statement in asked[test].statements):
+            chosen.remove(test)
+            senders.subtract(asked[test].statements)
+    return kept | chosen
+
+
+def _most_for_their_time_first(asked: Mapping[str, Asked], kept: set[str]) -> set[str]:
+    """Tests that send what those that are kept do not."""
+    chosen = set[str]()
+    met = set[str]().union(*(asked[test].statements for test in kept))
 
     def worth(test: str) -> float:
         return len(asked[test].statements - met) / (asked[test].seconds + _BEFORE)
 
     # What a test adds only shrinks: the first of the heap is the best one if it is still worth what it was.
-    heap = [(-worth(test), test) for test in sorted(asked.keys() - chosen)]
+    heap = [(-worth(test), test) for test in sorted(asked.keys() - kept)]
     heapify(heap)
     while heap:
         before, test = heappop(heap)

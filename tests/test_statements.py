@@ -30,7 +30,8 @@ def test_those_that_are_chosen_send_every_statement_and_each_of_them_has_a_reaso
     chosen = enough(asked)
     assert sent_by(asked, chosen) == sent_by(asked, set(asked))
     assert {test for test, one in asked.items() if one.stays} <= chosen
-    assert all(asked[test].stays or asked[test].statements for test in chosen)
+    for test in (one for one in chosen if not asked[one].stays):
+        assert sent_by(asked, chosen - {test}) != sent_by(asked, chosen), "the others send all of it"
 
 
 def test_of_two_that_send_the_same_the_quicker_one_is_chosen() -> None:
@@ -38,6 +39,12 @@ def test_of_two_that_send_the_same_the_quicker_one_is_chosen() -> None:
     asked = {"slow": Asked(both, 3, stays=False), "quick": Asked(both, 1, stays=False)}
     assert enough(asked) == {"quick"}
     assert enough({**asked, "needed": Asked(both, 9, stays=True)}) == {"needed"}
+
+
+def test_one_that_came_first_goes_when_those_after_it_send_all_of_it() -> None:
+    sent = {"first": ("abcd", 1), "one": ("abx", 1), "other": ("cdy", 1)}
+    asked = {test: Asked(frozenset(letters), seconds, stays=False) for test, (letters, seconds) in sent.items()}
+    assert enough(asked) == {"one", "other"}
 
 
 class Writing:
@@ -81,13 +88,28 @@ async def by_the_driver(database: Database, statement: str, value: int) -> None:
         await driver(db).fetch(statement.replace(":value", "$1"), value)
 
 
+async def by_a_cursor(database: Database, statement: str, value: int) -> None:
+    async with database.transaction() as db:
+        await driver(db).cursor(statement.replace(":value", "$1"), value)
+
+
+async def prepared(database: Database, statement: str, value: int) -> None:
+    async with database.transaction() as db:
+        await (await driver(db).prepare(statement.replace(":value", "$1"))).fetch(value)
+
+
+async def nothing(database: Database, _statement: str, _value: int) -> None:
+    async with database.transaction():
+        pass
+
+
 async def written_in(database: Database, statement: str, value: int) -> None:
     async with database.transaction() as db:
         await db.execute(text(statement.replace(":value", str(value))))
 
 
 @pytest.mark.parametrize("ask", [by_sqlalchemy, by_the_driver, written_in])
-async def test_a_statement_is_one_for_each_kind_of_answer_whatever_its_values_are(
+async def test_a_statement_is_one_whatever_its_values_and_its_answer_are_and_each_error_is_another_one(
     database: Database, writing: Writing, ask: Any
 ) -> None:
     ask = of_the_program(ask)
@@ -100,21 +122,23 @@ async def test_a_statement_is_one_for_each_kind_of_answer_whatever_its_values_ar
     with writing.as_test("error"), suppress(Exception):
         await ask(database, statement, 0)
     asked = {name: one.statements for name, one in writing.asked().items()}
-    assert asked["rows"] == asked["other rows"]
-    assert asked["both"] == asked["rows"] | asked["none"]
+    assert asked["rows"] == asked["other rows"] == asked["none"] == asked["both"] != frozenset()
     assert asked["aside"] == frozenset()
-    assert len({asked["rows"], asked["none"], asked["error"]}) == 3
+    # The one itself, and the end of its transaction.
+    assert len(asked["rows"] - asked["error"]) == len(asked["error"] - asked["rows"]) == 2
 
 
-@pytest.mark.parametrize("ask", [by_sqlalchemy, by_the_driver])
+@pytest.mark.parametrize("ask", [by_sqlalchemy, by_the_driver, by_a_cursor, prepared])
 async def test_what_a_test_itself_asks_does_not_count(database: Database, writing: Writing, ask: Any) -> None:
     with writing.as_test("looks"):
         await ask(database, "SELECT 1 WHERE 100 > CAST(:value AS int)", 1)
     with writing.as_test("asks the program"):
         await of_the_program(ask)(database, "SELECT 1 WHERE 100 > CAST(:value AS int)", 1)
+    with writing.as_test("asks nothing"):
+        await of_the_program(nothing)(database, "", 1)
     asked = writing.asked()
     assert asked["looks"].statements == frozenset()
-    assert asked["asks the program"].statements != frozenset()
+    assert len(asked["asks the program"].statements - asked["asks nothing"].statements) == 1
 
 
 async def test_a_list_of_values_counts_once_whatever_its_length_is(database: Database, writing: Writing) -> None:

@@ -39,11 +39,12 @@ def dump(request: pytest.FixtureRequest) -> Dump:
 
 
 @pytest.fixture(scope="module")
-def upgraded(cluster: TestCluster, dump: Dump) -> Iterator[DatabaseUrls]:
+def upgraded(cluster: TestCluster, dump: Dump, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DatabaseUrls]:
     """A database of its own with everything from the dump, at the newest step."""
     urls = cluster.create_empty()
     dump.restore(urls)
-    asyncio.run(migrate(urls.owner, cluster.app_role))
+    migrated = asyncio.run(command_line(urls, tmp_path_factory.mktemp("upgraded"))("migrate:modules"))
+    assert migrated.code == 0, migrated.err
     yield urls
     cluster.drop(urls)
 
