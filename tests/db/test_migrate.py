@@ -183,13 +183,14 @@ async def test_the_patience_with_a_lock_ends(
 
 
 async def test_several_workspaces_are_worked_on_at_a_time(
-    more: MoreSteps, urls: DatabaseUrls, cluster: TestCluster
+    more: MoreSteps, urls: DatabaseUrls, cluster: TestCluster, owner: psycopg.Connection
 ) -> None:
-    """Each says that it is there, and waits for another one."""
-    meet = "SELECT count(*) >= 2 FROM pg_locks WHERE locktype = 'advisory' AND classid = 77"
+    """Each says that it is there, and waits for another one. A sequence tells others at once, and keeps what it told:
+    who leaves first is not missed."""
+    owner.execute("CREATE SEQUENCE shared.arrivals")
     body = (
-        'op.execute("SELECT pg_advisory_xact_lock(77, hashtext(current_schema()))")\n'
-        f'while not op.get_bind().scalar(sa.text("{meet}")):\n'
+        "op.execute(\"SELECT nextval('shared.arrivals')\")\n"
+        'while not op.get_bind().scalar(sa.text("SELECT last_value >= 2 FROM shared.arrivals")):\n'
         '    op.execute("SELECT pg_sleep(0.01)")\n'
     )
     more.add("host", "a_meeting", body)
