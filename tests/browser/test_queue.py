@@ -51,6 +51,9 @@ _NOTE_THE_WAY = """document.addEventListener('focusin', ({ target }) => {
   document.body.dataset.way = `${document.body.dataset.way ?? ''}${target.localName} `;
 })"""
 _KEPT = (Binding.state, Binding.method, Binding.host_employee_id, Binding.cleared, Binding.decided_by, Binding.reason)
+_MARK_BELOW = """all => {
+  for (const one of all) one.toggleAttribute('data-below', one.getBoundingClientRect().top >= innerHeight);
+}"""
 
 
 @pytest.fixture(autouse=True)
@@ -357,7 +360,9 @@ def test_wherever_one_scrolls_to_what_the_bar_leaves_in_sight_can_be_pressed(pag
         page.locator(head).evaluate_all("heads => { for (const one of heads) one.style.position = 'static'; }")
     for place in range(0, 48, 4):
         page.evaluate("top => scrollTo(0, top)", 200 + place)
-        assert violations(page, ["target-size"]) == [], place
+        # The bar hangs below the window, and what it leaves of a link down there is not in sight.
+        page.locator("tbody :is(a, button)").evaluate_all(_MARK_BELOW)
+        assert violations(page, ["target-size"], apart_from=["[data-below]"]) == [], place
     page.locator("form.bulk button").first.focus()
     assert page.evaluate("scrollY") == 200 + place, "the page jumped when the bar got the focus"
 
