@@ -38,12 +38,20 @@ function counter(area) {
   if (!line?.matches(".field-counter")) {
     line = document.createElement("div");
     line.className = "field-counter form-hint";
+    line.innerHTML = '<span></span><span class="visually-hidden" role="status"></span>';
+    line.firstChild.id = `${area.id}-count`;
+    area.setAttribute("aria-describedby", `${area.getAttribute("aria-describedby") ?? ""} ${area.id}-count`.trim());
     area.after(line);
   }
   const grouped = (number) => number.toLocaleString(area.closest("[lang]").lang, { numberingSystem: "latn" });
   const words = area.dataset.counterWords ?? "{now} of {most}";
-  line.textContent = words
-    .replace("{now}", grouped([...area.value].length)).replace("{most}", grouped(Number(area.dataset.counter)));
+  const [now, most] = [[...area.value].length, Number(area.dataset.counter)];
+  const [shown, said] = line.children;
+  shown.textContent = words.replace("{now}", grouped(now)).replace("{most}", grouped(most));
+  // Read aloud is where the text comes close to its end, and where it passes it; not each letter.
+  const stage = now > most ? "over" : now > 0.95 * most ? "close" : "";
+  if (stage !== (line.dataset.stage ?? "")) said.textContent = stage ? shown.textContent : "";
+  line.dataset.stage = stage;
 }
 
 document.addEventListener("input", (event) => {

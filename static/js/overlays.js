@@ -7,6 +7,7 @@ const boxes = {
 // What stands in the page's own lines was read aloud, and would be again as the page comes back from under a box.
 document.addEventListener("muster:over", () => {
   for (const line of document.querySelectorAll("#aloud, #prompt-arrived")) line.textContent = "";
+  for (const note of document.querySelectorAll("main .alert[role]:not([hidden])")) note.removeAttribute("role");
 });
 
 const STAY_MS = 100;

@@ -8,7 +8,11 @@ for (const menu of document.querySelectorAll("[data-sections]")) {
   function mark() {
     const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
     const here = atEnd ? parts.length - 1 : parts.findIndex((part) => seen.has(part));
-    if (here >= 0) links.forEach((link, place) => link.toggleAttribute("aria-current", place === here));
+    if (here < 0) return;
+    for (const [place, link] of links.entries()) {
+      if (place === here) link.setAttribute("aria-current", "location");
+      else link.removeAttribute("aria-current");
+    }
   }
 
   const watch = new IntersectionObserver((entries) => {

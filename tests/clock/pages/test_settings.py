@@ -514,3 +514,16 @@ async def test_with_script_a_saved_connection_comes_again_with_its_test_and_its_
     refused = await alice.submit(f"{URL}/connection", server("", username="other"), headers=HTMX)
     assert refused.status_code == 422
     assert 'id="f-base_url-error"' in refused.text
+
+
+async def test_the_unit_of_a_number_is_read_aloud_with_its_field(alice: Browser) -> None:
+    page = (await alice.get(URL)).text
+    for name, unit in (
+        ("sync_interval_minutes", "minutes"),
+        ("run_budget_seconds", "seconds"),
+        ("silence_hours", "hours"),
+    ):
+        field = re.search(rf'<input[^>]*id="f-{name}"[^>]*aria-describedby="([^"]+)"', page)
+        assert field, name
+        told = [re.search(rf'id="{one}">([^<]+)<', page) for one in field[1].split()]
+        assert unit in [one and one[1] for one in told]

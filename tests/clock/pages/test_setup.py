@@ -68,8 +68,11 @@ async def test_the_four_steps_lead_from_nothing_to_employees(parts: Parts, datab
     assert "Continue the set-up" not in (await alice.get("/clock")).text
     done = (await alice.get(URL)).text
     assert heading(done) == "People"
-    # Within the part that replaces itself when the run is over.
-    assert "Step 4 of 4" in done.split('id="sync-page"')[1]
+    # The step is read aloud where it changes: it stays as the part beneath replaces itself when the run is over.
+    assert '<p class="text-secondary" id="setup-step" role="status">Step 4 of 4: People</p>' in done
+    assert "setup-step" not in done.split('id="sync-page"')[1]
+    over = (await alice.get(f"/clock_sync/now/{number}?back=setup")).text
+    assert 'hx-select="#sync-page" hx-select-oob="#setup-step:innerHTML"' in over
     assert "Set-up: 3 of 4 steps done" in done
     assert "The time clock lists <strong>8</strong> people. Muster has <strong>0</strong> employees." in " ".join(
         done.split()

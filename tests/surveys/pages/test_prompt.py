@@ -245,7 +245,7 @@ async def test_the_next_item_comes_in_place_with_thanks(nora: Browser, database:
 async def test_the_last_decision_empties_the_dialog_and_gives_its_receipt(
     nora: Browser, database: Database, action: str, outcome: str
 ) -> None:
-    survey = await ask(database, type="consent", questions=[AGREE], **REQUIRED)
+    survey = await ask(database, questions=[AGREE])
     answer = await reply_by_htmx(nora, survey, action)
     ((receipt,),) = await rows(database, "SELECT encode(row_hash, 'hex') FROM survey_responses")
     assert 'class="prompt"' not in answer.text
@@ -494,3 +494,18 @@ async def test_the_message_is_shown_as_html_and_the_questions_as_text(nora: Brow
     shown = (await nora.get("/survey_prompt")).text
     assert "<p>Two <strong>minutes</strong></p>" in shown
     assert "&lt;i&gt;Why?&lt;/i&gt;" in shown
+
+
+async def test_to_what_one_agrees_is_read_aloud_with_the_buttons_and_with_the_question(
+    nora: Browser, database: Database
+) -> None:
+    stored = await ask(database, type="consent", questions=[AGREE], **REQUIRED)
+    for shown, described in (
+        ((await nora.get("/survey_prompt")).text, ('value="agree"', 'value="decline"')),
+        ((await reply(nora, stored, "", {"ask": "agree"})).text, ("data-confirm",)),
+    ):
+        words = re.search(r'<p id="([^"]+)"[^>]*>I agree to that\.</p>', shown)
+        assert words
+        for one in described:
+            tag = next(tag for tag in re.findall(r"<[^>]+>", shown) if one in tag)
+            assert f'aria-describedby="{words[1]}"' in tag
