@@ -53,7 +53,13 @@ FORM = Form(
         help="Each kind of server has its own paths, field names and codes.",
     ),
     Text("username", "User name", required=True, longest=200),
-    Password("password", "Password", help="Kept encrypted and never shown. Leave it empty to keep the saved one."),
+    Password(
+        "password",
+        "Password",
+        # Another one than Muster's own, which a browser would put here by itself.
+        autocomplete="new-password",
+        help="Kept encrypted and never shown. Leave it empty to keep the saved one.",
+    ),
     Text("company", "Company", longest=200, help="Only for servers that several companies share."),
     Text("timezone", "Time zone", required=True, longest=64),
     Text(

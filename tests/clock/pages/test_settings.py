@@ -527,3 +527,12 @@ async def test_the_unit_of_a_number_is_read_aloud_with_its_field(alice: Browser)
         assert field, name
         told = [re.search(rf'id="{one}">([^<]+)<', page) for one in field[1].split()]
         assert unit in [one and one[1] for one in told]
+
+
+async def test_no_browser_puts_the_password_of_muster_into_the_field_of_the_servers(
+    parts: Parts, alice: Browser
+) -> None:
+    field = re.compile(r'name="password"\s+autocomplete="new-password"')
+    assert field.search((await alice.get("/clock_settings/setup")).text)
+    await connected(parts)
+    assert field.search((await alice.get(URL)).text)
