@@ -24,6 +24,8 @@ from app.secrets import KeyRing, Secret
 _SEALED_HERE = (
     "CREATE TEMP TABLE moving_sealed (place text, row_id bigint, text text, PRIMARY KEY (place, row_id)) ON COMMIT DROP"
 )
+# Of each kind: a tenant that is here already may have 50,000 e-mails.
+NAMED = 10
 # What may exist here already, and its name in messages.
 _CLASHES = {
     "the key": "SELECT key FROM shared.tenants WHERE key = $1",
@@ -239,7 +241,10 @@ class _Arrival:
         found = []
         for what, query in _CLASHES.items():
             values = [value for number, value in enumerate((self._key, self._schema), 1) if f"${number}" in query]
-            found += [f"{what} {row[0]}" for row in await self._db.fetch(query, *values)]
+            taken = await self._db.fetch(query, *values)
+            found += [f"{what} {row[0]}" for row in taken[:NAMED]]
+            if len(taken) > NAMED:
+                found.append(f"{what} in {count(len(taken) - NAMED, 'more case', 'more cases')}")
         if found:
             raise Conflict(
                 f"This installation has already: {', '.join(found)}. Nothing was written."

@@ -24,7 +24,7 @@ from app.accounts.audit import COMMAND_LINE
 from app.accounts.models import User
 from app.accounts.roles import BUILT_IN
 from app.accounts.signing_in import Attempt
-from app.moving import tables
+from app.moving import arriving, tables
 from app.parts import Parts
 from app.secrets import Secret
 from app.surveys import erasing
@@ -479,7 +479,9 @@ async def refused(there: Installation, file: Path, *, passphrase: str = PASSPHRA
     return ended.refusal
 
 
-async def test_every_clash_is_named(left: Left, there: Installation) -> None:
+async def test_every_clash_is_named_or_counted(
+    left: Left, there: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     there.run("INSERT INTO tenants (key, name) VALUES ('acme', 'Another')", schema="shared")
     for email in (IDA, JAN):
         there.run("INSERT INTO users (workspace, email, name) VALUES ('main', %s, 'X')", email, schema="shared")
@@ -492,6 +494,11 @@ async def test_every_clash_is_named(left: Left, there: Installation) -> None:
     for taken in ("the key acme", f"the e-mail {IDA}", f"the e-mail {JAN}", f"the passkey Phone of {IDA}"):
         assert taken in said
     assert "Nothing was written" in said
+    monkeypatch.setattr(arriving, "NAMED", 1)
+    first, other = sorted((IDA, JAN))
+    said = await refused(there, left.file)
+    assert f"the e-mail {first}, the e-mail in 1 more case, the passkey" in said
+    assert other not in said.split("the passkey")[0]
 
 
 async def test_a_copy_that_is_removed_can_come_again(left: Left, there: Installation) -> None:
