@@ -38,25 +38,27 @@ function counter(area) {
   if (!line?.matches(".field-counter")) {
     line = document.createElement("div");
     line.className = "field-counter form-hint";
-    line.innerHTML = '<span></span><span class="visually-hidden" role="status"></span>';
-    line.firstChild.id = `${area.id}-count`;
+    line.innerHTML = '<span></span><span class="visually-hidden" role="status"></span><span hidden></span>';
+    line.lastChild.id = `${area.id}-count`;
     area.setAttribute("aria-describedby", `${area.getAttribute("aria-describedby") ?? ""} ${area.id}-count`.trim());
     area.after(line);
   }
   const grouped = (number) => number.toLocaleString(area.closest("[lang]").lang, { numberingSystem: "latn" });
   const words = area.dataset.counterWords ?? "{now} of {most}";
   const [now, most] = [[...area.value].length, Number(area.dataset.counter)];
-  const [shown, said] = line.children;
+  const [shown, said, described] = line.children;
   shown.textContent = words.replace("{now}", grouped(now)).replace("{most}", grouped(most));
+  // A description that changes under the focus is read with each letter: so it is the one of when one came to the field.
+  if (document.activeElement !== area) described.textContent = shown.textContent;
   // Read aloud is where the text comes close to its end, and where it passes it; not each letter.
   const stage = now > most ? "over" : now > 0.95 * most ? "close" : "";
   if (stage !== (line.dataset.stage ?? "")) said.textContent = stage ? shown.textContent : "";
   line.dataset.stage = stage;
 }
 
-document.addEventListener("input", (event) => {
-  if (event.target.matches("[data-counter]")) counter(event.target);
-});
+for (const kind of ["input", "focusout"]) {
+  document.addEventListener(kind, ({ target }) => { if (target.isConnected && target.matches("[data-counter]")) counter(target); });
+}
 document.addEventListener("click", async (event) => {
   const reveal = event.target.closest("[data-reveal] button");
   if (reveal) {

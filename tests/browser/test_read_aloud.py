@@ -2,6 +2,7 @@
 nothing twice."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -77,5 +78,24 @@ def test_a_text_that_comes_to_its_limit_and_passes_it_is_said_once_each(
     expect(field).to_have_accessible_description("0 of 5,000")
     for number, words in ((3, ""), (4800, "4,800 of 5,000"), (4810, "4,800 of 5,000"), (5001, "5,001 of 5,000")):
         field.fill("x" * number)
-        expect(field).to_have_accessible_description(f"{number:,} of {LONGEST:,}")
+        expect(page.locator(".field-counter > span").first).to_have_text(f"{number:,} of {LONGEST:,}")
         expect(said).to_have_text(words)
+        # Else it is read with each letter.
+        expect(field).to_have_accessible_description("0 of 5,000")
+    field.blur()
+    expect(field).to_have_accessible_description("5,001 of 5,000")
+
+
+def test_the_words_of_a_link_to_the_help_are_apart(page_of: SignedIn) -> None:
+    page = page_of("alice")
+    page.goto("/clock_settings")
+    tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    nodes = {node["nodeId"]: node for node in tree}
+
+    def text(node: dict[str, Any]) -> str:
+        if node["role"]["value"] == "StaticText":
+            return str(node["name"]["value"])
+        return "".join(text(nodes[one]) for one in node["childIds"])
+
+    texts = [text(node) for node in tree if node["role"]["value"] == "link"]
+    assert "More about the address (opens in a new tab)" in texts

@@ -50,6 +50,12 @@ def words_of(page: str) -> str:
     return " ".join(re.sub(r"<svg.*?</svg>|<[^>]+>", " ", page, flags=re.DOTALL).split())
 
 
+async def test_a_mean_beside_its_stars_is_read_aloud_once(meal: Stored, vera: Browser) -> None:
+    page = (await vera.get(f"/surveys/view/{meal.uid}")).text
+    assert 'class="stars" aria-hidden="true"' in page
+    assert "of 5 stars" not in page
+
+
 async def shown(browser: Browser, survey: Stored, query: str = "") -> str:
     answer = await browser.get(f"/surveys/view/{survey.uid}?{query}")
     assert answer.status_code == 200, answer.text
