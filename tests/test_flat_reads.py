@@ -16,6 +16,7 @@ from app.clock.models import Punch
 from app.clock.pages import transaction_filters
 from app.clock.problems.code_facts import CODES
 from app.clock.punches import daily_totals, day_counts, hour_counts, queries
+from app.clock.punches.punch_filter import PunchFilter
 from app.db.direct import driver
 from app.db.session import Database
 from app.host import jobs as host_jobs
@@ -109,11 +110,11 @@ async def test_while_an_import_changes_outcomes_of_all_days_the_totals_of_lists_
     await settle(urls, "clock_stale_days")
     codes = (0, day_counts.UNKNOWN)
     for wanted in (
-        queries.PunchFilter(),
-        queries.PunchFilter(terminal_sn="T1"),
-        queries.PunchFilter(punch_codes=(0,)),
-        queries.PunchFilter(terminal_sn="T1", punch_codes=codes),
-        queries.PunchFilter(emp_codes=("7",)),
+        PunchFilter(),
+        PunchFilter(terminal_sn="T1"),
+        PunchFilter(punch_codes=(0,)),
+        PunchFilter(terminal_sn="T1", punch_codes=codes),
+        PunchFilter(emp_codes=("7",)),
     ):
         with subtests.test(str(wanted)):
             async with mirror.transaction() as db:
@@ -132,7 +133,7 @@ async def test_a_part_of_a_week_is_counted_once_for_some_people_without_the_days
 ) -> None:
     first = FIRST + timedelta(days=10)
     span = first, first + timedelta(days=days - 1)
-    wanted = queries.PunchFilter(emp_codes=tuple(str(code) for code in range(12)), days=span)
+    wanted = PunchFilter(emp_codes=tuple(str(code) for code in range(12)), days=span)
     async with mirror.transaction() as db:
         plain = await queries._counted_fresh(db, wanted)
         with watch(mirror.engine) as found:
@@ -152,7 +153,7 @@ async def test_while_days_wait_to_be_counted_what_is_not_judged_yet_is_read_with
         await db.execute(text("UPDATE clock_transactions SET import_outcome = NULL WHERE id % 20 = 0"))
         await daily_totals.mark_stale(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
     await settle(urls, "clock_transactions", "clock_stale_days")
-    wanted = queries.PunchFilter(outcomes=outcomes)
+    wanted = PunchFilter(outcomes=outcomes)
     async with mirror.transaction() as db:
         with watch(mirror.engine) as found:
             counted = await queries.counted_by_day(db, wanted)
@@ -218,11 +219,11 @@ async def test_days_with_punches_that_are_gone_are_taken_from_the_totals_too(
         await daily_totals.count_days(db, [FIRST + timedelta(days=n) for n in range(DAYS)])
     await settle(urls, "clock_transactions", "clock_analytics_daily", "clock_transaction_counts")
     for wanted in (
-        queries.PunchFilter(),
-        queries.PunchFilter(terminal_sn="T7"),
-        queries.PunchFilter(outcomes=("imported",)),
-        queries.PunchFilter(punch_codes=(0,)),
-        queries.PunchFilter(punch_codes=(day_counts.UNKNOWN,)),
+        PunchFilter(),
+        PunchFilter(terminal_sn="T7"),
+        PunchFilter(outcomes=("imported",)),
+        PunchFilter(punch_codes=(0,)),
+        PunchFilter(punch_codes=(day_counts.UNKNOWN,)),
     ):
         with subtests.test(str(wanted)):
             async with mirror.transaction() as db:
@@ -240,7 +241,7 @@ async def test_the_rare_punches_of_some_people_are_counted_without_those_of_othe
     async with mirror.transaction() as db:
         await db.execute(text("UPDATE clock_transactions SET import_outcome = 'overlaps' WHERE id % 4 = 0"))
     await settle(urls, "clock_transactions")
-    wanted = queries.PunchFilter(emp_codes=("3", "6"), outcomes=("overlaps",))
+    wanted = PunchFilter(emp_codes=("3", "6"), outcomes=("overlaps",))
     async with mirror.transaction() as db:
         with watch(mirror.engine) as found:
             counted = await queries.counted_by_day(db, wanted)

@@ -10,7 +10,7 @@ from app.api.envelope import Id, Meta
 from app.api.paging import ApiList, Rows, page_of, page_of_many
 from app.api.parameters import Moment, Paged
 from app.clock.punches import queries
-from app.clock.punches.queries import PunchFilter
+from app.clock.punches.punch_filter import PunchFilter
 from app.host.attendance.feed import AttendanceFilter, feed
 from app.host.models import AttendanceRecord
 

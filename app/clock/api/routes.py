@@ -28,6 +28,7 @@ from app.clock.figures import status as status_figures
 from app.clock.mirror.devices import KIND
 from app.clock.models import Binding, ClockEmployee, Device, SyncRun
 from app.clock.punches import queries
+from app.clock.punches.punch_filter import PunchFilter
 from app.clock.settings import ClockSettings, read_settings
 from app.errors import FieldError, Invalid
 from app.texts import day, instant
@@ -91,7 +92,7 @@ async def bindings(ctx: NamedDependency[Context]) -> Response[bytes]:
 async def transactions(ctx: NamedDependency[Context]) -> Response[bytes]:
     asked = parameters.read(PunchQuery, ctx.request.query_params)
     settings = await read_settings(ctx.db)
-    wanted = queries.PunchFilter(
+    wanted = PunchFilter(
         days=(parameters.day_of(asked.from_), parameters.day_of(asked.to)),
         terminal_sn=asked.terminal_sn,
         emp_codes=(asked.emp_code,) if asked.emp_code else None,

@@ -9,7 +9,7 @@ from app.clock.codes import PUNCH_LABELS, BindingState
 from app.clock.models import Binding, ClockEmployee, Punch
 from app.clock.outcomes import GROUP_LABELS, OUTCOMES, OutcomeGroup
 from app.clock.punches.day_counts import NOT_JUDGED, UNKNOWN
-from app.clock.punches.queries import PunchFilter
+from app.clock.punches.punch_filter import PunchFilter
 from app.clock.review import decisions, settling
 from app.db.searching import contains
 from app.texts import whole

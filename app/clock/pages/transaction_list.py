@@ -24,7 +24,8 @@ from app.clock.pages.transaction_filters import (
 )
 from app.clock.punches import rejudging
 from app.clock.punches.day_counts import NOT_JUDGED
-from app.clock.punches.queries import PUNCHES, PunchFilter, by_time, counted_by_day, located_rows
+from app.clock.punches.punch_filter import PunchFilter
+from app.clock.punches.queries import PUNCHES, by_time, counted_by_day, located_rows
 from app.clock.review import decisions, settling
 from app.errors import Invalid
 from app.long_acts import progress as long_acts

@@ -1,17 +1,19 @@
 """What pages and API read of the mirror: rows as they are stored, joined with the names that belong to them.
 No writes here."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, any_, func, not_, or_, select, text, true, tuple_, union_all
+from sqlalchemy import ColumnElement, and_, any_, func, not_, select, text, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from app.clock.models import Area, Binding, ClockEmployee, Department, Device, Position, Punch
-from app.clock.punches import settled, week_counts
-from app.clock.punches.day_counts import NOT_JUDGED, count_by_day, has_code, has_outcome, judged_and_not
+from app.clock.punches import week_counts
+from app.clock.punches.day_counts import NOT_JUDGED, count_by_day
+from app.clock.punches.punch_filter import PunchFilter, both
 from app.db.among import among
 from app.db.located import Counted, is_dense
 from app.db.rows import plain, plan_each
@@ -75,7 +77,6 @@ PUNCHES = (
     .outerjoin(Binding, Binding.clock_employee_id == ClockEmployee.id)
     .outerjoin(Device, Device.sn == Punch.terminal_sn)
 )
-T = TypeVar("T")
 # Every row is stamped with the start of the transaction that writes it. One that has only read so far may write yet.
 FEW = 20_000
 _AROUND = text(
@@ -86,114 +87,10 @@ _AROUND = text(
 )
 
 
-def by_time(of: Any, *, newest_first: bool) -> tuple[Any, ...]:
-    """The order of the list. `of`: Punch, or the columns of a subquery of it."""
+def by_time(of: type[Punch], *, newest_first: bool) -> tuple[ColumnElement[Any], ...]:
+    """The order of the list."""
     columns = (of.local_date, of.punched_at_utc, of.id)
-    return tuple(column.desc() for column in columns) if newest_first else columns
-
-
-def _both(one: tuple[T, ...] | None, other: tuple[T, ...] | None) -> tuple[T, ...] | None:
-    """What two choices have in common; None chooses everything."""
-    if one is None or other is None:
-        return other if one is None else one
-    return tuple(value for value in one if value in other)
-
-
-@dataclass(frozen=True, slots=True)
-class PunchFilter:
-    """What the punch list is narrowed to. `outcomes` and `punch_codes` as day_counts.py has them (None: any, empty:
-    none at all); `emp_codes` and `terminal_sn` are exact; `other` is any further condition. `renamed` are the codes of
-    `renamed_since`, which goes with `updated_since`: the name is part of the row. `settled`: only those that are, or
-    that are not; `open_of`: of these outcomes only those that are not. `other_codes` narrows nothing: it is everybody
-    who is not among `emp_codes`, where those are fewer people."""
-
-    days: tuple[date | None, date | None] = (None, None)
-    terminal_sn: str | None = None
-    outcomes: tuple[str, ...] | None = None
-    punch_codes: tuple[int, ...] | None = None
-    emp_codes: tuple[str, ...] | None = None
-    other_codes: tuple[str, ...] | None = None
-    updated_since: datetime | None = None
-    renamed: tuple[str, ...] = ()
-    settled: bool | None = None
-    open_of: tuple[str, ...] = ()
-    other: ColumnElement[bool] | None = None
-
-    @property
-    def countable(self) -> bool:
-        """True when the kept counts know the total."""
-        return self.emp_codes is None and self._needs_no_look_at_punches
-
-    @property
-    def is_of_people(self) -> bool:
-        """True when it is about some people, and nothing narrows it that the kept counts do not know."""
-        return bool(self.emp_codes) and self._needs_no_look_at_punches
-
-    @property
-    def _needs_no_look_at_punches(self) -> bool:
-        return self.updated_since is None and self.settled is None and not self.open_of and self.other is None
-
-    def equalities(self) -> dict[str, Any]:
-        given = {
-            "terminal_sn": self.terminal_sn,
-            "import_outcome": self.outcomes,
-            "punch_code": self.punch_codes,
-        }
-        return {name: value for name, value in given.items() if value is not None}
-
-    def narrowed(self, by: "PunchFilter") -> "PunchFilter":
-        """What both let through. Days and terminals are of one of the two."""
-        first, last = by.days
-        contradict = None not in {self.settled, by.settled} and self.settled != by.settled
-        return replace(
-            self,
-            days=(first or self.days[0], last or self.days[1]),
-            terminal_sn=self.terminal_sn if by.terminal_sn is None else by.terminal_sn,
-            outcomes=() if contradict else _both(self.outcomes, by.outcomes),
-            punch_codes=_both(self.punch_codes, by.punch_codes),
-            emp_codes=_both(self.emp_codes, by.emp_codes),
-            settled=self.settled if by.settled is None else by.settled,
-            open_of=(*self.open_of, *by.open_of),
-            other=by.other if self.other is None else self.other if by.other is None else and_(self.other, by.other),
-        )
-
-    def condition(self) -> ColumnElement[bool]:
-        first, last = self.days
-        parts: list[ColumnElement[bool]] = [true()]
-        if first:
-            parts.append(Punch.local_date >= first)
-        if last:
-            parts.append(Punch.local_date <= last)
-        if self.terminal_sn is not None:
-            parts.append(Punch.terminal_sn == self.terminal_sn)
-        if self.outcomes is not None:
-            parts.append(has_outcome(Punch.import_outcome, self.outcomes))
-        if self.punch_codes is not None:
-            parts.append(has_code(Punch.punch_code, self.punch_codes))
-        if self.emp_codes is not None:
-            parts.append(among(Punch.emp_code, self.emp_codes))
-        if self.updated_since is not None:
-            parts.append(self.changed(self.updated_since))
-        if self.other is not None:
-            parts.append(self.other)
-        return and_(*parts, *self._by_mark())
-
-    def by_index(self) -> "list[PunchFilter]":
-        """The same punches in parts of which each can be read in order from an index. Those of some people have one
-        that knows every outcome."""
-        if self.outcomes is None or self.emp_codes is not None:
-            return [self]
-        return [replace(self, outcomes=tuple(part)) for part in judged_and_not(self.outcomes)]
-
-    def _by_mark(self) -> Iterator[ColumnElement[bool]]:
-        if self.settled is not None:
-            yield Punch.settled_at_utc.is_not(None) if self.settled else settled.OPEN
-        if self.open_of:
-            yield or_(Punch.import_outcome.not_in(self.open_of), settled.OPEN)
-
-    def changed(self, since: datetime) -> ColumnElement[bool]:
-        written = Punch.updated_at >= since
-        return or_(written, among(Punch.emp_code, self.renamed)) if self.renamed else written
+    return tuple(column.desc() if newest_first else column.asc() for column in columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +133,8 @@ async def located_rows(
         .subquery()
         for part in wanted.by_index()
     ]
-    found = parts[0] if len(parts) == 1 else union_all(*(select(part) for part in parts)).subquery()
-    ids = select(found.c.id).order_by(*by_time(found.c, newest_first=newest_first)).limit(per_page).offset(skip)
+    found = aliased(Punch, parts[0] if len(parts) == 1 else union_all(*(select(part) for part in parts)).subquery())
+    ids = select(found.id).order_by(*by_time(found, newest_first=newest_first)).limit(per_page).offset(skip)
     return await plain(db, PUNCHES.where(Punch.id.in_(ids)).order_by(*by_time(Punch, newest_first=newest_first)))
 
 
@@ -258,7 +155,7 @@ async def counted_by_day(db: AsyncSession, wanted: PunchFilter) -> Counted:
     either = replace(wanted, settled=None, open_of=())
     if either.countable and (wanted.settled is False or (wanted.open_of and wanted.settled is None)):
         of = None if wanted.settled is False else (*wanted.open_of, NOT_JUDGED)
-        without = replace(either, settled=True, outcomes=_both(either.outcomes, of))
+        without = replace(either, settled=True, outcomes=both(either.outcomes, of))
         return (await _counted(db, either)).less(await _counted_fresh(db, without))
     return await _counted(db, wanted)
 

@@ -19,7 +19,8 @@ from app.clock.outcomes import Outcome
 from app.clock.pages import dashboard as page
 from app.clock.pages import health
 from app.clock.punches import daily_totals, day_counts
-from app.clock.punches.queries import PunchFilter, counted_by_day
+from app.clock.punches.punch_filter import PunchFilter
+from app.clock.punches.queries import counted_by_day
 from app.clock.review import settling
 from app.dates import PageZone, day_words, days_words
 from app.db.session import Database

@@ -20,7 +20,8 @@ from app.clock.importing import import_due
 from app.clock.models import Binding, Connection, Device, Punch
 from app.clock.punches import daily_totals
 from app.clock.punches.daily_totals import count_days
-from app.clock.punches.queries import PunchFilter, punch_page
+from app.clock.punches.punch_filter import PunchFilter
+from app.clock.punches.queries import punch_page
 from app.db.session import Database
 from app.host.attendance import day_locks
 from app.host.attendance import records as attendance

@@ -12,7 +12,7 @@ from app.clock.figures import dashboard, status
 from app.clock.outcomes import Outcome
 from app.clock.punches import daily_totals, hour_counts, queries
 from app.clock.punches.day_counts import UNKNOWN
-from app.clock.punches.queries import PunchFilter
+from app.clock.punches.punch_filter import PunchFilter
 from app.clock.punches.waiting_counts import WAITING, WAITS
 from tests.clock.mirror_store import MONDAY
 

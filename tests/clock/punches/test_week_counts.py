@@ -12,7 +12,8 @@ from app.clock import purge
 from app.clock.days import LONGEST_OFFSET
 from app.clock.models import ClockEmployee, Punch
 from app.clock.punches import daily_totals, day_counts, queries, week_counts
-from app.clock.punches.queries import PunchFilter, by_time
+from app.clock.punches.punch_filter import PunchFilter
+from app.clock.punches.queries import by_time
 from app.db.direct import driver
 
 COLUMNS = (
@@ -94,7 +95,7 @@ async def test_every_page_holds_what_a_plain_select_holds(database, quarter, sub
                     await compare(db, wanted, counted, newest_first=newest_first)
 
 
-async def test_what_else_narrows_many_people_or_nobody_is_counted_as_exactly(database, quarter, subtests):
+async def test_what_else_narrows_all_or_many_people_is_counted_as_exactly(database, quarter, subtests):
     for who, people in {**WHO, "without a search": {}}.items():
         with subtests.test(who):
             async with database.transaction("main") as db:

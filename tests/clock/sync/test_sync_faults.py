@@ -14,6 +14,7 @@ from app.clock.figures import completeness as progress
 from app.clock.mirror.shortfalls import RUNS
 from app.clock.problems.silence import is_silent
 from app.clock.punches import queries
+from app.clock.punches.punch_filter import PunchFilter
 from app.clock.sync import backfill, punch_window, run_rows
 from app.clock.sync import run as sync
 from app.clock.sync import window_completeness as completeness
@@ -394,7 +395,7 @@ async def test_a_run_of_many_punches_counts_their_days_meanwhile(parts, monkeypa
         assert (punches := await here.punches()) >= 120
         assert 0 <= punches - counted < 60 + 20
         async with parts.database.transaction() as db:
-            assert (await queries.counted_by_day(db, queries.PunchFilter())).total == punches
+            assert (await queries.counted_by_day(db, PunchFilter())).total == punches
 
 
 async def test_silence_and_a_wrong_clock_are_warned_of(parts):
