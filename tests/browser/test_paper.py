@@ -27,6 +27,7 @@ def test_a_page_and_its_dialog_are_printed_on_white_paper(page_of: SignedIn) -> 
     expect(page.locator("html")).to_have_attribute("data-bs-theme", "light")
     expect(dialog).to_be_visible()
     expect(page.locator(".shell")).to_be_hidden()
+    expect(dialog.locator(".btn").first).to_be_hidden()
     assert dialog.evaluate(
         "box => box.scrollHeight <= box.clientHeight && box.getBoundingClientRect().top + scrollY === 0"
     )
