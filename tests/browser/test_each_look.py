@@ -35,6 +35,14 @@ _PLANT = """() => {
   plant('(min-width: 700px) and (max-width: 800px)', put('<button class="btn"><span>Shown</span></button>').firstElementChild,
     'display: none');
   put('<span>long</span>').style.cssText = 'display: block; width: 600px';
+  for (const one of [1, 2])
+    plant('(max-width: 400px) and (min-width: 350px)', put(`<button class="btn btn-square">${one}</button>`),
+      'position: fixed; z-index: 9; padding: 0; min-width: 0; min-height: 0; width: 12px; height: 12px; top: ' + 12 * one + 'px');
+  put('<div role="region" aria-label="slides" tabindex="0"><p>wide</p></div>').style.cssText = 'overflow-x: auto; width: 90px';
+  document.querySelector('[aria-label="slides"] p').style.width = '99px';
+  put('<div role="region" aria-label="sliver" tabindex="0"><p>high</p></div>').style.cssText =
+    'overflow-y: auto; width: 90px; height: 20px';
+  document.querySelector('[aria-label="sliver"] p').style.cssText = 'height: 21px; margin: 0';
   put('<img src="/static/img/muster.svg">');
   put('<span id="main">twice</span>');
 }"""
@@ -43,6 +51,9 @@ _PLANTED = sorted(
         "color-contrast", "color-contrast", "in the dark: color-contrast", "in forced colours: color-contrast", "in the dark: link-in-text-block",
         "at 320 px: button-name", "at 360 px: button-name", "at 768 px: button-name",
         "wider than 320 px", "wider than 360 px", "wider than 577 px", "image-alt", "two have the id main",
+        "at 360 px: target-size", "at 360 px: target-size",
+        *(f"wider than its place at {width} px: slides" for width in (1920, 1440, 1280, 992, 768, 577, 360, 320)),
+        "a scroll bar for a pixel, with script: sliver", "a scroll bar for a pixel, without script: sliver",
     ]
 )  # fmt: skip
 
