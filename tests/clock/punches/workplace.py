@@ -45,6 +45,7 @@ FOLLOWED_BY_AN_IMPORT = frozenset(
         "zone_of_cloud",
     }
 )  # fmt: skip
+CHANGES_NOTHING = frozenset({"shows"})
 
 
 class Workplace:
@@ -58,6 +59,7 @@ class Workplace:
         self.people: dict[str, int] = {}
         self.done: list[str] = []
         self.generation = 1
+        self.is_counted_up = False
 
     async def open(self) -> None:
         async with self.database.transaction() as db:
@@ -75,18 +77,25 @@ class Workplace:
         """Carries a line out, and looks whether a mark is missing, or a count is wrong."""
         self.done.append(line)
         await self.counts_right(line)
-        if line.partition(" ")[0] not in FOLLOWED_BY_AN_IMPORT:
+        verb = line.partition(" ")[0]
+        if verb in CHANGES_NOTHING:
+            return
+        if verb not in FOLLOWED_BY_AN_IMPORT:
             await missing_marks.refuse_unasked(self.database, self.now, self.done)
         await missing_marks.refuse(self.database, CODES, self.now, self.done)
 
     async def counts_right(self, line: str) -> None:
-        """Carries a line out on counts that are up to date."""
-        async with self.database.transaction() as db:
-            await kept_counts.refuse(db, self.done)
-            await kept_counts.count_up(db)
+        """Carries a line out on counts that are up to date. They are looked at whenever something changed."""
+        was_counted_up = self.is_counted_up
+        if not was_counted_up:
+            async with self.database.transaction() as db:
+                await kept_counts.refuse(db, self.done)
+                await kept_counts.count_up(db)
         await self.carries_out(line)
-        async with self.database.transaction() as db:
-            await kept_counts.refuse(db, self.done)
+        self.is_counted_up = line.partition(" ")[0] in CHANGES_NOTHING
+        if not (was_counted_up and self.is_counted_up):
+            async with self.database.transaction() as db:
+                await kept_counts.refuse(db, self.done)
 
     async def carries_out(self, line: str) -> None:
         verb, _, rest = line.partition(" ")
