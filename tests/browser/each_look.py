@@ -82,6 +82,7 @@ def _kinds_of_colours(page: Page) -> Iterator[str]:
     turn_dark(page)
     yield "in the dark"
     page.emulate_media(forced_colors="active")
+    page.evaluate(NEXT_FRAME)
     yield "in forced colours"
     page.emulate_media(forced_colors="none", color_scheme="light")
 
