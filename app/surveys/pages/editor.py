@@ -1,6 +1,7 @@
 """`/surveys/new`, `/surveys/edit/<uid>`: the editor, before anything is saved. Saving: editor_saving."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, cast
 from uuid import UUID
 
@@ -12,10 +13,10 @@ from app.counting import people
 from app.errors import NotFound
 from app.mail import outbox
 from app.surveys import question_types, translations, words
-from app.surveys.authoring import audience, content
+from app.surveys.authoring import anonymity, audience, content
 from app.surveys.authoring.actions import StaleForm
 from app.surveys.authoring.ceilings import refuse_above
-from app.surveys.authoring.definition import Definition, QuestionDefinition, tidy
+from app.surveys.authoring.definition import Definition, QuestionDefinition, tidy, unpublishable
 from app.surveys.authoring.starters import STARTERS
 from app.surveys.authoring.stored import Stored
 from app.surveys.item import Item, ItemQuestion
@@ -50,8 +51,14 @@ async def new(ctx: NamedDependency[Context]) -> Response[Any]:
 
 @get("/surveys/edit/{uid:str}", guards=[AUTHOR])
 async def edit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[Any]:
+    """`check=publish` in the address shows at its field what keeps the survey from being published."""
     desk = await desk_of(ctx, uid)
-    return await show(ctx, desk, _filled(desk))
+    draft = _filled(desk)
+    if ctx.request.query_params.get("check") == "publish":
+        number = await audience.size(ctx.db, draft.definition)
+        draft.refuse(unpublishable(draft.definition, datetime.now(UTC)))
+        draft.refuse(anonymity.too_few(draft.definition, number))
+    return await show(ctx, desk, draft)
 
 
 @post("/surveys/form", guards=[AUTHOR], status_code=200)

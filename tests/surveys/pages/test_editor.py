@@ -100,6 +100,23 @@ async def test_saving_leads_on_to_the_question_before_publishing(database: Datab
     assert answer.headers["location"] == f"/surveys/publish/{stored.uid}"
 
 
+async def test_from_a_refused_publish_the_editor_opens_with_the_reasons_at_their_fields(
+    database: Database, alice: Browser
+) -> None:
+    await alice.submit("/surveys/save", {**NEW, "options-a": "Yes", "ends_at": "2020-01-01T10:00"})
+    uid = (await only(database)).uid
+    refused = (await alice.get(f"/surveys/publish/{uid}")).text
+    url = f"/surveys/edit/{uid}?check=publish"
+    assert f'href="{url}"' in refused
+    editor = (await alice.get(url)).text
+    for anchor, reason in (("f-options-q1", "Give at least 2 options"), ("f-ends_at", "This end is in the past.")):
+        assert reason in refused
+        assert f'href="#{anchor}"' in editor
+        assert f'id="{anchor}-error"' in editor
+        assert reason in editor
+    assert "error-summary" not in (await alice.get(f"/surveys/edit/{uid}")).text
+
+
 async def test_what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost(database: Database, alice: Browser) -> None:
     wrong = {**NEW, "title": "", "category": "C" * 101, "label-a": "", "options-a": "Same\nSame", "snooze_hours": "0"}
     answer = await alice.submit("/surveys/save", wrong)
