@@ -42,9 +42,9 @@ async def test_a_page_of_the_punch_list_reads_its_address_once(database: Databas
     assert answer.status_code == 200
     assert way.began("lists.py:asked") == 1
     # Two of them find out in which language the page speaks; one counts problems for the menu, one whether a worker is
-    # alive; two know with which view its person opens the list; three came when the list, its page and its filters
-    # became files of their own.
-    assert len(way.files) <= 45
+    # alive; two know with which view its person opens the list; four came when the list, its page, its filters and what
+    # the queries take became files of their own.
+    assert len(way.files) <= 46
 
 
 async def test_an_answer_to_a_survey(database: Database, nora: App) -> None:

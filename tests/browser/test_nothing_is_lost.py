@@ -67,7 +67,7 @@ def test_it_survives_a_reload_and_a_lost_connection(
     fill_in(nora)
     nora.reload()
     expect_filled_in(nora)
-    expect(nora.get_by_text("12 of 5,000")).to_be_visible()  # the other scripts know of it
+    expect(nora.get_by_text("12 of 5,000").first).to_be_visible()  # the other scripts know of it
     expect(nora.get_by_role("button", name="Clear the choice for “Where do you eat?”")).to_be_visible()
     window.set_offline(True)
     nora.get_by_role("button", name="Send").click()
