@@ -155,7 +155,7 @@ async def publish(
             f"{stored.updated_by} changed this survey on {utc_time(stored.updated_at, None)}, after you were asked. Nothing was"
             " published. Look at what changed, then publish it again."
         )
-    if found := [*unpublishable(stored.definition, now), *await _too_few(db, stored.definition)]:
+    if found := await audience.missing_to_publish(db, stored.definition, now):
         raise refusal("The survey can't be published", found)
     is_next = stored.definition.is_anonymous and stored.published_at is not None
     version = stored.version + 1 if is_next else stored.version
@@ -260,15 +260,11 @@ async def _refuse_unasked(
         found += unpublishable(wanted, now) if new_version else unaskable(wanted)
         round_ends_at = stored.ends_at if stored.definition.repeat else None
         found += [] if new_version else anonymity.closed_end(stored.definition, wanted, now, round_ends_at)
-        found += await _too_few(db, wanted)
+        found += await audience.too_few(db, wanted)
     if found:
         raise refusal("A published survey can't be saved like this", found)
     if stored.answered and not new_version and (needed := need_new_version(stored.definition, wanted, met)):
         raise NeedsNewVersion(stored, needed)
-
-
-async def _too_few(db: AsyncSession, definition: Definition) -> list[FieldError]:
-    return anonymity.too_few(definition, await audience.size(db, definition)) if definition.is_anonymous else []
 
 
 async def _overwrite(db: AsyncSession, actor: Actor, stored: Stored, wanted: Definition, *, new_version: bool) -> Saved:

@@ -2,6 +2,7 @@
 workspaces."""
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, false, func, or_, select, true
@@ -11,7 +12,9 @@ from app.accounts.models import Tenant, User
 from app.accounts.tenants import DEACTIVATED
 from app.accounts.user_types import FROM_THE_START, labels_in
 from app.db.session import PLATFORM, workspace_of
-from app.surveys.authoring.definition import Definition
+from app.errors import FieldError
+from app.surveys.authoring import anonymity
+from app.surveys.authoring.definition import Definition, unpublishable
 from app.surveys.words import Names
 
 THE_PLATFORM = "the platform itself"
@@ -21,6 +24,16 @@ async def size(db: AsyncSession, *definitions: Definition) -> int:
     """How many people are asked by at least one of the surveys."""
     people = select(func.count()).select_from(User).where(addressed(workspace_of(db), *definitions))
     return await db.scalar(people) or 0
+
+
+async def too_few(db: AsyncSession, definition: Definition) -> list[FieldError]:
+    """What is wrong with the audience of an anonymous survey."""
+    return anonymity.too_few(definition, await size(db, definition)) if definition.is_anonymous else []
+
+
+async def missing_to_publish(db: AsyncSession, definition: Definition, now: datetime) -> list[FieldError]:
+    """What keeps a checked definition from being published."""
+    return [*unpublishable(definition, now), *await too_few(db, definition)]
 
 
 async def sizes(db: AsyncSession, definition: Definition) -> dict[str, int]:

@@ -15,7 +15,7 @@ from app.accounts import audit
 from app.db.direct import Compiled, driver
 from app.errors import Forbidden, Invalid
 from app.host import zone as host_zone
-from app.surveys.authoring import anonymity, audience, history
+from app.surveys.authoring import audience, history
 from app.surveys.authoring import rows as definition_rows
 from app.surveys.authoring.acting import change
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
@@ -86,9 +86,7 @@ async def _hindrance(db: AsyncSession, stored: Stored) -> str | None:
         refuse_above(await ceiling_of(db), stored.definition.enforcement)
     except Forbidden as refused:
         return refused.message
-    if not stored.definition.is_anonymous:
-        return None
-    few = anonymity.too_few(stored.definition, await audience.size(db, stored.definition))
+    few = await audience.too_few(db, stored.definition)
     return few[0].message if few else None
 
 

@@ -15,9 +15,8 @@ from app.dates import utc_time
 from app.errors import Conflict
 from app.mail import outbox
 from app.surveys.authoring import actions as authoring
-from app.surveys.authoring import anonymity, audience
+from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
-from app.surveys.authoring.definition import unpublishable
 from app.surveys.authoring.field_names import name_of
 from app.surveys.authoring.stored import Stored
 from app.surveys.pages.addresses import uid_of
@@ -40,8 +39,7 @@ async def ask_publish(ctx: NamedDependency[Context], uid: FromPath[str]) -> Resp
     refuse_above(await ceiling_of(ctx.db), stored.definition.enforcement)
     _refuse_again(stored, "published")
     sizes = await audience.sizes(ctx.db, stored.definition)
-    missing = unpublishable(stored.definition, datetime.now(UTC))
-    missing += anonymity.too_few(stored.definition, sum(sizes.values()))
+    missing = await audience.missing_to_publish(ctx.db, stored.definition, datetime.now(UTC))
     return await _ask(
         ctx,
         stored,

@@ -17,7 +17,7 @@ from app.errors import Conflict, Forbidden
 from app.long_acts.acts import ItemOutcome
 from app.long_acts.over_lists import SliceOutcome
 from app.surveys.authoring import actions as authoring
-from app.surveys.authoring import anonymity, audience
+from app.surveys.authoring import audience
 from app.surveys.authoring.ceilings import ceiling_of, refuse_above
 from app.surveys.authoring.stored import Stored, load_all
 from app.surveys.models import Survey
@@ -143,9 +143,9 @@ async def _may(ctx: Context, act: str) -> str:
 async def _hindrance(ctx: Context, act: str, stored: Stored, ceiling: str, now: datetime) -> Hindrance | None:
     """As `hindrance`; an anonymous survey also needs enough people."""
     why = hindrance(act, stored, ceiling, now)
-    if why or act != "publish" or not stored.definition.is_anonymous:
+    if why or act != "publish":
         return why
-    few = anonymity.too_few(stored.definition, await audience.size(ctx.db, stored.definition))
+    few = await audience.too_few(ctx.db, stored.definition)
     return ("asks too few people to be anonymous", "ask too few people to be anonymous") if few else None
 
 

@@ -13,10 +13,10 @@ from app.counting import people
 from app.errors import NotFound
 from app.mail import outbox
 from app.surveys import question_types, translations, words
-from app.surveys.authoring import anonymity, audience, content
+from app.surveys.authoring import audience, content
 from app.surveys.authoring.actions import StaleForm
 from app.surveys.authoring.ceilings import refuse_above
-from app.surveys.authoring.definition import Definition, QuestionDefinition, tidy, unpublishable
+from app.surveys.authoring.definition import Definition, QuestionDefinition, tidy
 from app.surveys.authoring.starters import STARTERS
 from app.surveys.authoring.stored import Stored
 from app.surveys.item import Item, ItemQuestion
@@ -55,9 +55,7 @@ async def edit(ctx: NamedDependency[Context], uid: FromPath[str]) -> Response[An
     desk = await desk_of(ctx, uid)
     draft = _filled(desk)
     if ctx.request.query_params.get("check") == "publish":
-        number = await audience.size(ctx.db, draft.definition)
-        draft.refuse(unpublishable(draft.definition, datetime.now(UTC)))
-        draft.refuse(anonymity.too_few(draft.definition, number))
+        draft.refuse(await audience.missing_to_publish(ctx.db, draft.definition, datetime.now(UTC)))
     return await show(ctx, desk, draft)
 
 

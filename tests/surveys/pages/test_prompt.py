@@ -245,7 +245,7 @@ async def test_the_next_item_comes_in_place_with_thanks(nora: Browser, database:
 async def test_the_last_decision_empties_the_dialog_and_gives_its_receipt(
     nora: Browser, database: Database, action: str, outcome: str
 ) -> None:
-    survey = await ask(database, questions=[AGREE])
+    survey = await ask(database, type="consent", questions=[AGREE], **REQUIRED)
     answer = await reply_by_htmx(nora, survey, action)
     ((receipt,),) = await rows(database, "SELECT encode(row_hash, 'hex') FROM survey_responses")
     assert 'class="prompt"' not in answer.text
